@@ -1,0 +1,147 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+//
+// Scaled dot-product attention, exact. For query row i of head h, over the keys j of key head h / (h_q / h_kv):
+//
+//   s_ij  = scale * (q_i . k_j)
+//   s_ij  = softcap * tanh(s_ij / softcap)          where softcap > 0
+//   s_ij += bias_ij
+//   s_ij -= alibi_h * |p_i - j|
+//   j takes part iff mask_ij, causal (j <= p_i), window (p_i - left <= j <= p_i + right), j < kv_length_b and
+//   bias_ij != -inf all allow it
+//   z_i   = sum_j exp(s_ij)  (+ exp(sink_h))        lse_i = ln z_i
+//   a_ij  = exp(s_ij) / z_i                         o_i   = sum_j a_ij v_j
+//
+// Shapes: q [b, h_q, n_q, d_k], k [b, h_kv, n_kv, d_k], v [b, h_kv, n_kv, d_v], o [b, h_q, n_q, d_v], any strides.
+// float32 or float64, all of q, k, v, o alike; float32 accumulates in float32, float64 in float64.
+//
+// Guarantees
+//   Memory     O(n) beyond the arguments: the n_q x n_kv matrix is never formed, unless `weights` is asked for.
+//   Allocation with a workspace handed in: none. Otherwise one block, freed on return.
+//   Bits       on one target, a row of o and lse depends only on its own q, the keys, values, mask and bias entries that
+//              take part, its position and the options: not on threads, batch, strides, or how many rows come with it.
+//   Errors     |o - exact| <= sum_j a_ij |v_j| (c eps + 2 max_j e_ij); derived, with c, in docs/numerics.md.
+//   NaN, Inf   in what takes no part have no effect; in what takes part they reach just the rows and columns they touch.
+//   Empty rows no key takes part: o = 0, lse = -inf (with a sink: lse = sink).
+//   Threads    any number of calls may run at once, on disjoint outputs and workspaces.
+//   Aliasing   outputs overlap neither inputs nor each other; inputs may overlap.
+//
+// Online softmax: Milakov and Gimelshein, arXiv:1805.02867; in tiles: Rabe and Staats, arXiv:2112.05682, Dao et al.,
+// arXiv:2205.14135. ALiBi: Press et al., arXiv:2108.12409. Softcap: Gemma 2, arXiv:2408.00118. Sinks: gpt-oss,
+// arXiv:2508.10925.
+#ifndef FOVEATE_ATTENTION_H_
+#define FOVEATE_ATTENTION_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "foveate/executor.h"
+#include "foveate/export.h"
+#include "foveate/status.h"
+#include "foveate/tensor.h"
+
+namespace foveate {
+
+/// Where the first query stands among the keys when n_q and n_kv differ. With per-sequence lengths, n_q and n_kv are the
+/// lengths of that sequence.
+enum class Align : uint8_t {
+  bottom_right,  ///< p_i = i + (n_kv - n_q): the last query sees the last key, as a KV cache needs
+  top_left,      ///< p_i = i: PyTorch's rule
+};
+
+/// Window sides and lengths without a bound.
+inline constexpr int64_t kUnlimited = -1;
+
+struct AttentionOptions {
+  /// Multiplies q . k. Any finite value, 0 and negative included. Left out: 1 / sqrt(d_k).
+  std::optional<double> scale;
+
+  /// Only keys at or before the query's position take part.
+  bool causal = false;
+  Align align = Align::bottom_right;
+
+  /// Keys from p_i - window_left to p_i + window_right take part, both inclusive. kUnlimited: no bound on that side.
+  int64_t window_left = kUnlimited;
+  int64_t window_right = kUnlimited;
+
+  /// Boolean, true = takes part. [b, h_q, n_q, n_kv], each extent that or 1 (broadcast); read in place.
+  ConstTensor mask;
+
+  /// Added to the scores: float32 or float64, shaped as mask. -inf: takes no part. Finite float64 too large for float32
+  /// saturates.
+  ConstTensor bias;
+
+  /// > 0: scores pass through softcap * tanh(score / softcap). 0: off.
+  double softcap = 0;
+
+  /// [h_q], float32 or float64, finite: the ALiBi slope of each query head.
+  ConstVector alibi_slopes;
+
+  /// [h_q], float32 or float64: one more score a head that takes weight and adds no value. -inf: no sink.
+  ConstVector sinks;
+
+  /// [b], int32 or int64, in [0, n_q] and [0, n_kv]: how much of each sequence is there. Query rows past the length get
+  /// o = 0, lse = -inf; nothing past a length is read.
+  ConstVector q_lengths;
+  ConstVector kv_lengths;
+
+  /// Positions outright, for keys that come in pieces: p_i = q_offset + i, and key j stands at kv_offset + j. They count
+  /// for causal, window and ALiBi, and kv_offset decides where keys are cut into blocks. Left out: p_i from `align`; 0.
+  /// At most 2^60 either way.
+  std::optional<int64_t> q_offset;
+  std::optional<int64_t> kv_offset;
+};
+
+/// What to write. Each may be left out, not all of them.
+struct AttentionOutputs {
+  Tensor o;        ///< [b, h_q, n_q, d_v], the dtype of q
+  Tensor lse;      ///< [b, h_q, n_q, 1], the dtype of q: ln z_i
+  Tensor weights;  ///< [b, h_q, n_q, n_kv], the dtype of q: a_ij, 0 where j takes no part
+};
+
+/// How to run. The default is serial, with memory of its own.
+struct Execution {
+  Executor* executor = nullptr;  ///< not owned; nullptr: the calling thread
+
+  /// attention_workspace() bytes or more, at any alignment; nullptr: the call allocates. Contents do not matter.
+  void* workspace = nullptr;
+  size_t workspace_bytes = 0;
+
+  /// Polled once a task; when true the call returns `cancelled` with outputs partly written.
+  const std::atomic<bool>* stop = nullptr;
+
+  /// Counts finished tasks up to attention_plan().tasks, if given: for a progress display.
+  std::atomic<int64_t>* progress = nullptr;
+};
+
+/// Computes the outputs. Everything is checked before the first byte is written.
+FOVEATE_API Status attention(const ConstTensor& q, const ConstTensor& k, const ConstTensor& v,
+                             const AttentionOutputs& outputs, const AttentionOptions& options = {},
+                             const Execution& execution = {});
+
+/// The shape of a call, for planning.
+struct AttentionShape {
+  int64_t b = 1, h_q = 1, h_kv = 1, n_q = 1, n_kv = 1, d_k = 1, d_v = 1;
+  DType dtype = DType::f32;
+  bool additive_mask = false;  ///< a mask or a bias is given
+};
+
+/// How the engine cuts a call of that shape on the active target. None of it changes a bit of the result.
+struct AttentionPlan {
+  int64_t tile_rows = 0;         ///< query rows of a full tile: lanes of a vector x vectors
+  int64_t block_keys = 0;        ///< keys of a block
+  int64_t split_keys = 0;        ///< keys of a split, each begun from a fresh maximum
+  int64_t tiles = 0;             ///< query tiles in all
+  int64_t splits = 0;            ///< key splits a tile walks
+  int64_t split_groups = 0;      ///< tasks a tile's splits are divided among; 1: one task walks them all
+  int64_t tasks = 0;             ///< tasks handed to the executor, merging included
+  size_t workspace_bytes = 0;    ///< for that many workers
+};
+
+/// Plans a call for `workers` workers. `workspace_bytes` suffices for every call of that shape, whatever its options.
+FOVEATE_API Status attention_plan(const AttentionShape& shape, int64_t workers, AttentionPlan* plan);
+
+}  // namespace foveate
+
+#endif  // FOVEATE_ATTENTION_H_

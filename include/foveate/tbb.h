@@ -1,0 +1,34 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+//
+// An executor on oneTBB, in a library of its own (foveate::tbb): the core needs no thread library.
+#ifndef FOVEATE_TBB_H_
+#define FOVEATE_TBB_H_
+
+#include <memory>
+
+#include "foveate/executor.h"
+#include "foveate/export.h"
+
+namespace foveate {
+
+/// Runs tasks in a TBB arena of its own, so that it neither waits for nor is slowed by the caller's other TBB work.
+/// Calls of run() from several threads take turns.
+class FOVEATE_API TbbExecutor final : public Executor {
+ public:
+  /// `threads` workers, the calling thread among them; 0 or less: as many as TBB finds processors for this process.
+  explicit TbbExecutor(int threads = 0);
+  ~TbbExecutor() override;
+  TbbExecutor(const TbbExecutor&) = delete;
+  TbbExecutor& operator=(const TbbExecutor&) = delete;
+
+  int64_t concurrency() const override;
+  void run(int64_t n_tasks, Task task, void* context) override;
+
+ private:
+  struct Arena;
+  std::unique_ptr<Arena> arena_;
+};
+
+}  // namespace foveate
+
+#endif  // FOVEATE_TBB_H_

@@ -1,0 +1,86 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+//
+// The public calls: validate, choose kernels, plan, find memory, run.
+#include "foveate/attention.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <memory>
+#include <new>
+
+#include "plan.h"
+#include "run.h"
+#include "target.h"
+#include "validate.h"
+
+namespace foveate {
+namespace {
+
+int64_t workers_of(const Execution& execution) {
+  return execution.executor != nullptr ? execution.executor->concurrency() : 1;
+}
+
+template <class T>
+Status plan_and_run(const Arguments& arguments, const Extents& extents, const Execution& execution,
+                    const kernels::TargetKernels& kernels) {
+  const int64_t workers = workers_of(execution);
+  const Plan plan = plan_call<T>(extents, arguments.options, arguments.outputs.weights.present(), workers, kernels);
+  const size_t bytes = plan.workspace_bytes(workers);
+  if (execution.workspace != nullptr) {
+    if (execution.workspace_bytes < bytes) {
+      return Status::error(StatusCode::workspace_too_small,
+                           "workspace: %zu bytes; this call needs %zu (attention_plan tells)", execution.workspace_bytes,
+                           bytes);
+    }
+    return run<T>(arguments, extents, plan, execution.workspace, execution, kernels);
+  }
+  const std::unique_ptr<char[]> memory(new (std::nothrow) char[bytes]);
+  if (memory == nullptr) {
+    return Status::error(StatusCode::out_of_memory, "workspace: %zu bytes could not be allocated", bytes);
+  }
+  return run<T>(arguments, extents, plan, memory.get(), execution, kernels);
+}
+
+}  // namespace
+
+Status attention(const ConstTensor& q, const ConstTensor& k, const ConstTensor& v, const AttentionOutputs& outputs,
+                 const AttentionOptions& options, const Execution& execution) {
+  const Arguments arguments{q, k, v, outputs, options};
+  Extents extents;
+  if (Status status = validate(arguments, &extents); !status.ok()) return status;
+  const kernels::TargetKernels* kernels = nullptr;
+  if (Status status = choose_kernels(&kernels); !status.ok()) return status;
+  if (extents.b == 0 || extents.h_q == 0 || extents.n_q == 0) return {};
+  return q.dtype == DType::f64 ? plan_and_run<double>(arguments, extents, execution, *kernels)
+                               : plan_and_run<float>(arguments, extents, execution, *kernels);
+}
+
+Status attention_plan(const AttentionShape& shape, int64_t workers, AttentionPlan* result) {
+  Extents extents;
+  if (Status status = validate(shape, &extents); !status.ok()) return status;
+  if (workers < 1) {
+    return Status::error(StatusCode::invalid_argument, "workers: %" PRId64 "; expected at least 1", workers);
+  }
+  const kernels::TargetKernels* kernels = nullptr;
+  if (Status status = choose_kernels(&kernels); !status.ok()) return status;
+  *result = {.block_keys = kernels::kBlockKeys, .split_keys = kernels::kSplitKeys};
+  if (extents.b == 0 || extents.h_q == 0 || extents.n_q == 0) return {};
+
+  // A kv_offset that cuts the keys at the worst places touches one split more.
+  AttentionOptions worst;
+  worst.kv_offset = kernels::kSplitKeys - 1;
+  const auto plan_for = [&](const AttentionOptions& options) {
+    return shape.dtype == DType::f64 ? plan_call<double>(extents, options, false, workers, *kernels)
+                                     : plan_call<float>(extents, options, false, workers, *kernels);
+  };
+  const Plan plan = plan_for({}), largest = plan_for(worst);
+  result->tile_rows = plan.tile_rows;
+  result->tiles = plan.tiles;
+  result->splits = plan.splits;
+  result->split_groups = plan.share_splits ? plan.splits : 1;
+  result->tasks = plan.tasks;
+  result->workspace_bytes = std::max(plan.workspace_bytes(workers), largest.workspace_bytes(workers));
+  return {};
+}
+
+}  // namespace foveate

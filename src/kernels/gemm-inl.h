@@ -1,0 +1,150 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+//
+// The one micro-kernel: C[rows x lanes] = A[rows x depth] . B[depth x lanes], where A's elements are broadcast from where
+// they lie and B's rows are vectors. Scores have A = keys and B = Q^T; the weighted sum has A = V^T and B = P^T.
+//
+// Registers: MR rows of NV accumulators, NV vectors of B and one broadcast. AVX-512 and NEON have 32: 8 x 3 + 3 + 1 = 28;
+// AVX2 and SSE have 16: 4 x 3 + 3 + 1 = 16. A step of depth issues MR * NV multiply-adds for MR + NV loads, so two
+// multiply-adds a cycle want 22 loads in 12 cycles on AVX-512 and 14 in 6 on AVX2: within two a cycle on the first, at
+// the limit of 2.3 on the second. Each accumulator is summed in sequence over depth.
+//
+// The accumulators have names because vectors of SVE cannot be put in arrays.
+#if defined(FOVEATE_SRC_KERNELS_GEMM_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef FOVEATE_SRC_KERNELS_GEMM_INL_H_
+#undef FOVEATE_SRC_KERNELS_GEMM_INL_H_
+#else
+#define FOVEATE_SRC_KERNELS_GEMM_INL_H_
+#endif
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace foveate::kernels {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3) || HWY_ARCH_ARM_A64
+inline constexpr int64_t kMicroRows = 8;
+#else
+inline constexpr int64_t kMicroRows = 4;
+#endif
+
+/// Broadcast operand: element (row, step) lies at data[row * stride + step], or with kAdjacentRows at
+/// data[row + step * stride].
+template <class T, bool kAdjacentRows>
+struct Broadcasts {
+  const T* data;
+  int64_t stride;
+
+  HWY_INLINE const T* row(int64_t r) const { return data + (kAdjacentRows ? r : r * stride); }
+  HWY_INLINE int64_t step() const { return kAdjacentRows ? stride : 1; }
+};
+
+/// C = factor * sum: the scores.
+template <class T>
+struct Scaled {
+  T factor;
+
+  template <class D, class V>
+  HWY_INLINE void store(D d, V sum, T* c, size_t /*lane*/) const {
+    hn::Store(hn::Mul(sum, hn::Set(d, factor)), d, c);
+  }
+};
+
+/// C = C * correction[lane] + sum: the weighted sum, where a correction of 1 leaves C as it was.
+template <class T>
+struct Corrected {
+  const T* correction;
+
+  template <class D, class V>
+  HWY_INLINE void store(D d, V sum, T* c, size_t lane) const {
+    hn::Store(hn::MulAdd(hn::Load(d, c), hn::Load(d, correction + lane), sum), d, c);
+  }
+};
+
+template <size_t kVector, size_t NV, class D>
+HWY_INLINE hn::Vec<D> LoadVector(D d, const hn::TFromD<D>* b) {
+  if constexpr (kVector < NV) {
+    return hn::Load(d, b + kVector * hn::Lanes(d));
+  } else {
+    return hn::Zero(d);
+  }
+}
+
+template <size_t NV, class V>
+HWY_INLINE void MulAddRow(V a, V b0, V b1, V b2, V& c0, V& c1, V& c2) {
+  c0 = hn::MulAdd(a, b0, c0);
+  if constexpr (NV > 1) c1 = hn::MulAdd(a, b1, c1);
+  if constexpr (NV > 2) c2 = hn::MulAdd(a, b2, c2);
+}
+
+template <size_t NV, class D, class V, class Epilogue>
+HWY_INLINE void StoreRow(D d, V c0, V c1, V c2, const Epilogue& epilogue, hn::TFromD<D>* c) {
+  const size_t lanes = hn::Lanes(d);
+  epilogue.store(d, c0, c, 0);
+  if constexpr (NV > 1) epilogue.store(d, c1, c + lanes, lanes);
+  if constexpr (NV > 2) epilogue.store(d, c2, c + 2 * lanes, 2 * lanes);
+}
+
+/// MR rows of C, NV vectors wide. B and C have rows of NV vectors, aligned.
+template <int64_t MR, size_t NV, bool kAdjacentRows, class D, class T, class Epilogue>
+HWY_INLINE void MicroKernel(D d, Broadcasts<T, kAdjacentRows> a, int64_t depth, const T* HWY_RESTRICT b,
+                            const Epilogue& epilogue, T* HWY_RESTRICT c) {
+  using V = hn::Vec<D>;
+  const int64_t width = static_cast<int64_t>(NV * hn::Lanes(d));
+  V c00 = hn::Zero(d), c01 = c00, c02 = c00, c10 = c00, c11 = c00, c12 = c00, c20 = c00, c21 = c00, c22 = c00;
+  V c30 = c00, c31 = c00, c32 = c00, c40 = c00, c41 = c00, c42 = c00, c50 = c00, c51 = c00, c52 = c00;
+  V c60 = c00, c61 = c00, c62 = c00, c70 = c00, c71 = c00, c72 = c00;
+  const T *a0 = a.row(0), *a1 = a.row(1), *a2 = a.row(2), *a3 = a.row(3);
+  const T *a4 = a.row(4), *a5 = a.row(5), *a6 = a.row(6), *a7 = a.row(7);
+  for (int64_t step = 0, at = 0; step < depth; ++step, at += a.step()) {
+    const V b0 = LoadVector<0, NV>(d, b), b1 = LoadVector<1, NV>(d, b), b2 = LoadVector<2, NV>(d, b);
+    MulAddRow<NV>(hn::Set(d, a0[at]), b0, b1, b2, c00, c01, c02);
+    if constexpr (MR > 1) MulAddRow<NV>(hn::Set(d, a1[at]), b0, b1, b2, c10, c11, c12);
+    if constexpr (MR > 2) MulAddRow<NV>(hn::Set(d, a2[at]), b0, b1, b2, c20, c21, c22);
+    if constexpr (MR > 3) MulAddRow<NV>(hn::Set(d, a3[at]), b0, b1, b2, c30, c31, c32);
+    if constexpr (MR > 4) MulAddRow<NV>(hn::Set(d, a4[at]), b0, b1, b2, c40, c41, c42);
+    if constexpr (MR > 5) MulAddRow<NV>(hn::Set(d, a5[at]), b0, b1, b2, c50, c51, c52);
+    if constexpr (MR > 6) MulAddRow<NV>(hn::Set(d, a6[at]), b0, b1, b2, c60, c61, c62);
+    if constexpr (MR > 7) MulAddRow<NV>(hn::Set(d, a7[at]), b0, b1, b2, c70, c71, c72);
+    b += width;
+  }
+  StoreRow<NV>(d, c00, c01, c02, epilogue, c);
+  if constexpr (MR > 1) StoreRow<NV>(d, c10, c11, c12, epilogue, c + width);
+  if constexpr (MR > 2) StoreRow<NV>(d, c20, c21, c22, epilogue, c + 2 * width);
+  if constexpr (MR > 3) StoreRow<NV>(d, c30, c31, c32, epilogue, c + 3 * width);
+  if constexpr (MR > 4) StoreRow<NV>(d, c40, c41, c42, epilogue, c + 4 * width);
+  if constexpr (MR > 5) StoreRow<NV>(d, c50, c51, c52, epilogue, c + 5 * width);
+  if constexpr (MR > 6) StoreRow<NV>(d, c60, c61, c62, epilogue, c + 6 * width);
+  if constexpr (MR > 7) StoreRow<NV>(d, c70, c71, c72, epilogue, c + 7 * width);
+}
+
+/// All rows of C, kMicroRows at a time, the rest by halves.
+template <size_t NV, bool kAdjacentRows, class D, class T, class Epilogue>
+HWY_NOINLINE void Gemm(D d, Broadcasts<T, kAdjacentRows> a, int64_t rows, int64_t depth, const T* HWY_RESTRICT b,
+                       const Epilogue& epilogue, T* HWY_RESTRICT c) {
+  const int64_t width = static_cast<int64_t>(NV * hn::Lanes(d));
+  int64_t r = 0;
+  const auto at = [&](int64_t row) { return Broadcasts<T, kAdjacentRows>{a.row(row), a.stride}; };
+  for (; r + kMicroRows <= rows; r += kMicroRows) {
+    MicroKernel<kMicroRows, NV>(d, at(r), depth, b, epilogue, c + r * width);
+  }
+  if (kMicroRows > 4 && r + 4 <= rows) {
+    MicroKernel<4, NV>(d, at(r), depth, b, epilogue, c + r * width);
+    r += 4;
+  }
+  if (r + 2 <= rows) {
+    MicroKernel<2, NV>(d, at(r), depth, b, epilogue, c + r * width);
+    r += 2;
+  }
+  if (r < rows) MicroKernel<1, NV>(d, at(r), depth, b, epilogue, c + r * width);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace foveate::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif  // FOVEATE_SRC_KERNELS_GEMM_INL_H_

@@ -1,0 +1,212 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+//
+// The online softmax of a tile, lane by lane (Milakov and Gimelshein, arXiv:1805.02867): one block of scores becomes
+// weights and joins a state; states join each other; a state becomes rows of output.
+//
+// Corners. A maximum of -inf (no key yet, or all scores -inf) is replaced by 0 where it is subtracted, so that weights
+// become exp(-inf) = 0 and not NaN; l stays 0 then and nowhere else, for the largest score has weight exactly 1. No finite
+// number ever stands in for -inf. NaN reaches l and o through the weights, whatever the maximum made of it.
+#if defined(FOVEATE_SRC_KERNELS_SOFTMAX_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef FOVEATE_SRC_KERNELS_SOFTMAX_INL_H_
+#undef FOVEATE_SRC_KERNELS_SOFTMAX_INL_H_
+#else
+#define FOVEATE_SRC_KERNELS_SOFTMAX_INL_H_
+#endif
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "hwy/highway.h"
+#include "kernels/exp-inl.h"
+#include "kernels/gemm-inl.h"
+#include "kernels/scores-inl.h"
+#include "kernels/tile.h"
+#include "kernels/tile_state-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace foveate::kernels {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class D, class V>
+HWY_INLINE V ZeroIfMinusInfinity(D d, V m) {
+  return hn::IfThenZeroElse(hn::Eq(m, hn::Set(d, -std::numeric_limits<hn::TFromD<D>>::infinity())), m);
+}
+
+template <class D, class T>
+HWY_INLINE void Clear(D d, const Tile<T>& tile, const State<T>& state) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t lane = 0; lane < tile.width; lane += lanes) {
+    hn::Store(hn::Set(d, -std::numeric_limits<T>::infinity()), d, state.m + lane);
+    hn::Store(hn::Zero(d), d, state.l + lane);
+  }
+  for (int64_t i = 0; i < tile.width * tile.task.d_v; i += lanes) hn::Store(hn::Zero(d), d, state.o + i);
+}
+
+/// Turns the scores of a range in tile.s into weights relative to the new maximum, and updates state.m, state.l and
+/// tile.correction, by which what state.o holds must be multiplied. Weights are summed by place modulo kSumLanes.
+template <class D, class T>
+HWY_NOINLINE void Softmax(D d, const Tile<T>& tile, const BlockRange& range, const State<T>& state) {
+  using V = hn::Vec<D>;
+  const V none = hn::Set(d, -std::numeric_limits<T>::infinity());
+  const int64_t width = tile.width;
+  // Whole groups of kSumLanes places: what the range leaves out counts as forbidden, and adds an exact 0.
+  const int64_t first = range.first / kSumLanes * kSumLanes;
+  const int64_t last = (range.last + kSumLanes - 1) / kSumLanes * kSumLanes;
+  for (int64_t lane = 0; lane < width; lane += static_cast<int64_t>(hn::Lanes(d))) {
+    T* const s = tile.s + lane;
+    for (int64_t place = first; place < range.first; ++place) hn::Store(none, d, s + place * width);
+    for (int64_t place = range.last; place < last; ++place) hn::Store(none, d, s + place * width);
+
+    V max0 = hn::Load(d, state.m + lane), max1 = none, max2 = none, max3 = none;
+    for (int64_t place = first; place < last; place += kSumLanes) {
+      const T* const group = s + place * width;
+      max0 = hn::Max(max0, hn::Load(d, group));
+      max1 = hn::Max(max1, hn::Load(d, group + width));
+      max2 = hn::Max(max2, hn::Load(d, group + 2 * width));
+      max3 = hn::Max(max3, hn::Load(d, group + 3 * width));
+    }
+    const V m = hn::Max(hn::Max(max0, max1), hn::Max(max2, max3));
+    const V subtract = ZeroIfMinusInfinity(d, m);
+    const V correction = Exp(d, hn::Sub(hn::Load(d, state.m + lane), subtract));
+
+    V sum0 = hn::Zero(d), sum1 = sum0, sum2 = sum0, sum3 = sum0;
+    for (int64_t place = first; place < last; place += kSumLanes) {
+      T* const group = s + place * width;
+      const V p0 = Exp(d, hn::Sub(hn::Load(d, group), subtract));
+      const V p1 = Exp(d, hn::Sub(hn::Load(d, group + width), subtract));
+      const V p2 = Exp(d, hn::Sub(hn::Load(d, group + 2 * width), subtract));
+      const V p3 = Exp(d, hn::Sub(hn::Load(d, group + 3 * width), subtract));
+      hn::Store(p0, d, group);
+      hn::Store(p1, d, group + width);
+      hn::Store(p2, d, group + 2 * width);
+      hn::Store(p3, d, group + 3 * width);
+      sum0 = hn::Add(sum0, p0);
+      sum1 = hn::Add(sum1, p1);
+      sum2 = hn::Add(sum2, p2);
+      sum3 = hn::Add(sum3, p3);
+    }
+    const V sum = hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3));
+    hn::Store(m, d, state.m + lane);
+    hn::Store(hn::MulAdd(hn::Load(d, state.l + lane), correction, sum), d, state.l + lane);
+    hn::Store(correction, d, tile.correction + lane);
+  }
+}
+
+/// Whether n rows of d elements hold neither NaN nor Inf: x * 0 is 0 for nothing else.
+template <class D, class T>
+HWY_NOINLINE bool AllFinite(D d, Broadcasts<T, false> rows, int64_t n, int64_t depth) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  auto sum = hn::Zero(d);
+  T rest = 0;
+  for (int64_t j = 0; j < n; ++j) {
+    const T* row = rows.row(j);
+    int64_t i = 0;
+    for (; i + lanes <= depth; i += lanes) sum = hn::MulAdd(hn::LoadU(d, row + i), hn::Zero(d), sum);
+    for (; i < depth; ++i) rest += row[i] * T{0};
+  }
+  return hn::AllTrue(d, hn::Eq(sum, hn::Zero(d))) && rest == T{0};
+}
+
+/// Marks the weights of keys that take no part as -0, those of others (which may be 0 too, or NaN) by a plus sign.
+template <class D, class T>
+HWY_NOINLINE void MarkForbidden(D d, const Tile<T>& tile, const BlockRange& range) {
+  const auto forbidden = hn::Set(d, T{-0.0});
+  ForEachVector(d, tile, range, [&](int64_t place, int64_t lane) HWY_ATTR {
+    T* p = tile.s + place * tile.width + lane;
+    hn::Store(hn::IfThenElse(TakesPart(d, tile, place, lane), hn::Abs(hn::Load(d, p)), forbidden), d, p);
+  });
+}
+
+/// The weighted sum where values hold NaN or Inf that some rows must not meet: the same sums in the same order as Gemm's,
+/// leaving out what MarkForbidden marked.
+template <class D, class T>
+HWY_NOINLINE void GuardedWeightedSum(D d, const Tile<T>& tile, const BlockRange& range, Broadcasts<T, false> values,
+                                     const State<T>& state) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const Corrected<T> epilogue{tile.correction};
+  for (int64_t i = 0; i < tile.task.d_v; ++i) {
+    for (int64_t lane = 0; lane < tile.width; lane += lanes) {
+      auto sum = hn::Zero(d);
+      for (int64_t j = 0; j < range.last - range.first; ++j) {
+        const auto p = hn::Load(d, tile.s + (range.first + j) * tile.width + lane);
+        const auto with = hn::MulAdd(hn::Set(d, values.row(j)[i]), p, sum);
+        sum = hn::IfNegativeThenElse(p, sum, with);
+      }
+      epilogue.store(d, sum, state.o + i * tile.width + lane, static_cast<size_t>(lane));
+    }
+  }
+}
+
+/// state.o = state.o * correction + V^T P for a range whose weights stand in tile.s.
+template <size_t NV, class D, class T>
+HWY_INLINE void WeightedSum(D d, const Tile<T>& tile, const BlockRange& range, const State<T>& state) {
+  const TileTask<T>& task = tile.task;
+  const int64_t keys = range.last - range.first;
+  const Broadcasts<T, false> values = AdjacentRows(task.v + range.key * task.v_stride, keys, task.v_stride, task.d_v,
+                                                   task.v_stride_d, tile.packed_v);
+  if (range.partial && !AllFinite(d, values, keys, task.d_v)) {
+    MarkForbidden(d, tile, range);
+    GuardedWeightedSum(d, tile, range, values, state);
+    return;
+  }
+  Gemm<NV>(d, Broadcasts<T, true>{values.data, values.stride}, task.d_v, keys, tile.s + range.first * tile.width,
+           Corrected<T>{tile.correction}, state.o);
+}
+
+/// into = into + from, each relative to its own maximum. Merging an empty state changes no bit.
+template <class D, class T>
+HWY_NOINLINE void Merge(D d, const Tile<T>& tile, const State<T>& into, const State<T>& from) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t lane = 0; lane < tile.width; lane += lanes) {
+    const auto m_into = hn::Load(d, into.m + lane), m_from = hn::Load(d, from.m + lane);
+    const auto m = hn::Max(m_into, m_from);
+    const auto subtract = ZeroIfMinusInfinity(d, m);
+    const auto keep = Exp(d, hn::Sub(m_into, subtract)), join = Exp(d, hn::Sub(m_from, subtract));
+    hn::Store(m, d, into.m + lane);
+    const auto l = hn::Mul(hn::Load(d, into.l + lane), keep);
+    hn::Store(hn::MulAdd(hn::Load(d, from.l + lane), join, l), d, into.l + lane);
+    for (int64_t i = lane; i < tile.width * tile.task.d_v; i += tile.width) {
+      const auto o = hn::Mul(hn::Load(d, into.o + i), keep);
+      hn::Store(hn::MulAdd(hn::Load(d, from.o + i), join, o), d, into.o + i);
+    }
+  }
+}
+
+/// Joins each head's sink to the state as a score without a value, and divides: state.l becomes z relative to state.m,
+/// state.o the rows' output times 1 / `raised`, each zero +0. Rows without weight give o = 0.
+template <class D, class T>
+HWY_NOINLINE void Normalize(D d, const Tile<T>& tile, const State<T>& state, T raised) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t lane = 0; lane < tile.width; lane += lanes) {
+    const auto m_keys = hn::Load(d, state.m + lane), sink = hn::Load(d, tile.sink + lane);
+    const auto m = hn::Max(m_keys, sink);
+    const auto subtract = ZeroIfMinusInfinity(d, m);
+    const auto keep = Exp(d, hn::Sub(m_keys, subtract));
+    const auto l_keys = hn::Load(d, state.l + lane);
+    const auto l = hn::MulAdd(l_keys, keep, Exp(d, hn::Sub(sink, subtract)));
+    hn::Store(m, d, state.m + lane);
+    hn::Store(l, d, state.l + lane);
+    const auto factor = hn::Mul(hn::Div(keep, l), hn::Set(d, raised));
+    const auto empty = hn::Eq(l_keys, hn::Zero(d));
+    for (int64_t i = lane; i < tile.width * tile.task.d_v; i += tile.width) {
+      const auto o = hn::MulAdd(hn::Load(d, state.o + i), factor, hn::Zero(d));
+      hn::Store(hn::IfThenZeroElse(empty, o), d, state.o + i);
+    }
+  }
+}
+
+/// lse = m + ln l, in double for float32.
+template <class T>
+HWY_INLINE T LogSumExp(T m, T l) {
+  if constexpr (sizeof(T) == 4) return static_cast<T>(static_cast<double>(m) + std::log(static_cast<double>(l)));
+  return m + std::log(l);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace foveate::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif  // FOVEATE_SRC_KERNELS_SOFTMAX_INL_H_

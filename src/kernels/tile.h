@@ -1,0 +1,132 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+//
+// The kernel boundary: one plain task in, its rows written. A kernel knows no threads, no allocation, no options and no
+// errors; whoever fills a task in has checked everything (run.cc), and asserts alone stand inside.
+//
+// A tile holds up to NV vectors of query rows of one key head, transposed: lane = query. Keys and values are read in
+// place, element by element, by broadcast; nothing of them is packed unless their last axis is strided.
+//
+//   S^T [keys x queries]  = K_block . Q^T          MR keys x NV vectors of accumulators
+//   running maximum, exp, row sums                 lane-wise, no horizontal operation anywhere
+//   O^T [d_v x queries]   = O^T . correction + V_block^T . P^T
+//
+// Order of summation (docs/numerics.md), the same for every kernel there is or will be, fixed by a key's absolute place:
+// keys are cut into splits of kSplitKeys and those into blocks of kBlockKeys; a split starts from a fresh maximum, splits
+// are merged in order; within a block, weights are summed by place modulo kSumLanes and values in sequence; q . k is
+// summed in sequence over d. A key that takes no part adds an exact zero, so a block visited or skipped gives the same
+// bits.
+#ifndef FOVEATE_SRC_KERNELS_TILE_H_
+#define FOVEATE_SRC_KERNELS_TILE_H_
+
+#include <cstdint>
+
+#include "foveate/tensor.h"
+
+namespace foveate::kernels {
+
+/// 64 keys x 48 queries of scores are 12 KB of a 32 KB L1. Blocks of 128 were within 2 %.
+inline constexpr int64_t kBlockKeys = 64;
+/// A megabyte of float32 keys and values at head_dim 128: large beside the cost of merging, small enough to share out a
+/// single long row. A multiple of kBlockKeys.
+inline constexpr int64_t kSplitKeys = 1024;
+/// Row sums run in four interleaved chains; a multiple of it divides every vector and kBlockKeys.
+inline constexpr int64_t kSumLanes = 4;
+/// Vectors of queries in a full tile: 24 accumulators of AVX-512's 32 registers (MR 8), 12 of AVX2's 16 (MR 4).
+inline constexpr int64_t kTileVectors = 3;
+
+/// One query row: a lane of the tile.
+template <class T>
+struct Row {
+  const T* q;                 ///< d_k elements, q_stride apart; nullptr: an all-zero query
+  int64_t begin, end;         ///< the keys [begin, end) that structure (causal, window, length) lets take part
+  int64_t position;           ///< p_i - kv_offset: this query's place, counted as keys are
+  const unsigned char* mask;  ///< one byte a key, mask_stride apart; nullptr: none
+  const void* bias;           ///< of bias_dtype, bias_stride apart; nullptr: none
+  T slope;                    ///< ALiBi; 0: none
+  T sink;                     ///< -inf: none
+  T* o;                       ///< d_v elements, o_stride apart; nullptr: not wanted
+  T* lse;                     ///< nullptr: not wanted
+  T* weights;                 ///< n_kv elements, weights_stride apart; nullptr: not wanted
+};
+
+/// What a tile knows of its rows after some splits: m[w], l[w], then o[d_v][w]; l and o relative to the maximum m.
+template <class T>
+struct TileTask {
+  const Row<T>* rows;
+  int64_t n_rows;  ///< 1 .. kTileVectors * lanes
+
+  const T* k;
+  const T* v;
+  int64_t k_stride, k_stride_d;  ///< from key to key and from component to component
+  int64_t v_stride, v_stride_d;
+  int64_t n_kv, d_k, d_v;  ///< d_k >= 1
+  int64_t q_stride, o_stride, weights_stride;
+
+  /// kv_offset modulo kSplitKeys: key j stands at place `phase + j`, and places are cut into splits and blocks.
+  int64_t phase;
+
+  T scale;
+  T softcap;  ///< 0: off
+  bool alibi;
+  bool additive;  ///< rows have a mask or a bias
+  bool shared;    ///< all rows read the same mask row and the same bias row
+  DType bias_dtype;
+  int64_t mask_stride, bias_stride;
+
+  T* scratch;  ///< scratch_elements(), aligned to 64 bytes
+};
+
+/// The kernels of one target, for one element type.
+template <class T>
+struct TileKernel {
+  int64_t lanes;  ///< of a vector
+
+  /// Walks every split and writes the rows' o, lse and weights.
+  void (*attend)(const TileTask<T>& task);
+
+  /// Walks one split alone and leaves its state in partial[partial_elements()].
+  void (*attend_split)(const TileTask<T>& task, int64_t split, T* partial);
+
+  /// Merges the states of the first n_splits splits, `partial_elements()` apart, in order and writes the rows.
+  void (*merge)(const TileTask<T>& task, const T* partials, int64_t n_splits);
+};
+
+/// One target's kernels.
+struct TargetKernels {
+  const char* name;
+  TileKernel<float> f32;
+  TileKernel<double> f64;
+};
+
+template <class T>
+const TileKernel<T>& of_type(const TargetKernels& kernels);
+template <>
+inline const TileKernel<float>& of_type<float>(const TargetKernels& kernels) {
+  return kernels.f32;
+}
+template <>
+inline const TileKernel<double>& of_type<double>(const TargetKernels& kernels) {
+  return kernels.f64;
+}
+
+/// Splits that keys at places [phase, phase + n_kv) touch.
+constexpr int64_t splits_of(int64_t phase, int64_t n_kv) { return (phase + n_kv + kSplitKeys - 1) / kSplitKeys; }
+
+/// Lanes of a tile of n_rows rows: whole vectors.
+constexpr int64_t tile_width(int64_t n_rows, int64_t lanes) { return (n_rows + lanes - 1) / lanes * lanes; }
+
+/// Elements of a tile's scratch: q, scores, additive mask, two outputs, packed keys and values, and nine rows of state.
+constexpr int64_t scratch_elements(int64_t width, int64_t d_k, int64_t d_v) {
+  const int64_t packed = kBlockKeys * (d_k + d_v);
+  return width * (d_k + 2 * kBlockKeys + 2 * d_v + 10) + (packed + 15) / 16 * 16;
+}
+
+/// Elements of the state of one split.
+constexpr int64_t partial_elements(int64_t width, int64_t d_v) { return width * (d_v + 2); }
+
+/// The registry: the i-th target that this build has and this processor runs, best first; nullptr past the end.
+const TargetKernels* target_kernels(int64_t i);
+
+}  // namespace foveate::kernels
+
+#endif  // FOVEATE_SRC_KERNELS_TILE_H_

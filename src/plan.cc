@@ -1,0 +1,75 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+#include "plan.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "kernels/tile.h"
+
+namespace foveate {
+namespace {
+
+/// Every piece of a workspace begins on a cache line.
+constexpr int64_t kAlign = 64;
+
+constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+constexpr int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
+
+/// a * b for a, b >= 0, or the largest integer.
+constexpr int64_t saturating_product(int64_t a, int64_t b) {
+  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+  return b != 0 && a > kLargest / b ? kLargest : a * b;
+}
+
+/// Splits are shared out only while their states fit in this: memory stays O(n) with a constant bound on top.
+constexpr int64_t kMaxPartialBytes = int64_t{32} << 20;
+
+/// Fewer tiles than this for each worker, and long rows are shared out by splits.
+constexpr int64_t kTilesPerWorker = 4;
+
+}  // namespace
+
+size_t Plan::workspace_bytes(int64_t workers) const {
+  // kAlign more, so that a workspace may lie anywhere.
+  return static_cast<size_t>(kAlign + workers * (scratch_bytes + row_table_bytes) + (share_splits ? partial_bytes : 0));
+}
+
+Plan make_plan(const Extents& e, const PlanInputs& in) {
+  Plan plan{};
+  plan.group = e.h_q / e.h_kv;
+  plan.tile_rows = kernels::kTileVectors * in.lanes;
+  plan.queries_per_tile = std::min(e.n_q, plan.tile_rows);
+  plan.heads_per_tile = std::min(plan.group, plan.tile_rows / plan.queries_per_tile);
+  plan.head_tiles = ceil_div(plan.group, plan.heads_per_tile);
+  plan.query_tiles = ceil_div(e.n_q, plan.queries_per_tile);
+  plan.tiles = e.b * e.h_kv * plan.head_tiles * plan.query_tiles;
+  plan.splits = kernels::splits_of(in.phase, e.n_kv);
+
+  const int64_t rows = plan.heads_per_tile * plan.queries_per_tile;
+  const int64_t width = kernels::tile_width(rows, in.lanes);
+  plan.scratch_bytes = round_up(kernels::scratch_elements(width, e.d_k, e.d_v) * in.element_size, kAlign);
+  plan.row_table_bytes = round_up(rows * in.row_size, kAlign);
+  const int64_t partial = round_up(kernels::partial_elements(width, e.d_v) * in.element_size, kAlign);
+  plan.partial_bytes = saturating_product(saturating_product(plan.tiles, plan.splits), partial);
+  plan.share_splits = in.may_share_splits && in.workers > 1 && plan.splits > 1 &&
+                      plan.tiles < kTilesPerWorker * in.workers && plan.partial_bytes <= kMaxPartialBytes;
+  plan.tasks = plan.share_splits ? plan.tiles * (plan.splits + 1) : plan.tiles;
+  return plan;
+}
+
+TileRange tile_at(const Plan& plan, const Extents& e, int64_t tile) {
+  const int64_t query_tile = plan.query_tiles - 1 - tile % plan.query_tiles;
+  tile /= plan.query_tiles;
+  const int64_t head_tile = tile % plan.head_tiles;
+  tile /= plan.head_tiles;
+  const int64_t head_in_group = head_tile * plan.heads_per_tile;
+  const int64_t first_query = query_tile * plan.queries_per_tile;
+  return {.batch = tile / e.h_kv,
+          .kv_head = tile % e.h_kv,
+          .first_head = tile % e.h_kv * plan.group + head_in_group,
+          .heads = std::min(plan.heads_per_tile, plan.group - head_in_group),
+          .first_query = first_query,
+          .queries = std::min(plan.queries_per_tile, e.n_q - first_query)};
+}
+
+}  // namespace foveate

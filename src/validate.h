@@ -1,0 +1,31 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+//
+// The sole source of argument errors. What passes here, the rest of the library trusts.
+#ifndef FOVEATE_SRC_VALIDATE_H_
+#define FOVEATE_SRC_VALIDATE_H_
+
+#include "foveate/attention.h"
+#include "foveate/status.h"
+#include "foveate/tensor.h"
+#include "plan.h"
+
+namespace foveate {
+
+/// The arguments of one call.
+struct Arguments {
+  const ConstTensor& q;
+  const ConstTensor& k;
+  const ConstTensor& v;
+  const AttentionOutputs& outputs;
+  const AttentionOptions& options;
+};
+
+/// Checks every argument against the contract and the others, and gives the sizes of the call.
+Status validate(const Arguments& arguments, Extents* extents);
+
+/// Checks the sizes and the dtype of a call that is only planned.
+Status validate(const AttentionShape& shape, Extents* extents);
+
+}  // namespace foveate
+
+#endif  // FOVEATE_SRC_VALIDATE_H_
