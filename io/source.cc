@@ -1,0 +1,67 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+#include "io/source.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "io/error.h"
+
+namespace foveate::io {
+namespace {
+
+int open_to_read(const std::string& path) {
+  const int fd = path == "-" ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) throw system_error(path == "-" ? "standard input" : path, errno);
+  return fd;
+}
+
+/// What lies past the read position of a regular file. Empty ones count as unknown: those of /proc say 0 whatever they
+/// hold.
+std::optional<uint64_t> bytes_left(int fd, const struct stat& status) {
+  if (!S_ISREG(status.st_mode) || status.st_size == 0) return std::nullopt;
+  const off_t at = lseek(fd, 0, SEEK_CUR);
+  if (at < 0) return std::nullopt;
+  return static_cast<uint64_t>(std::max<off_t>(status.st_size - at, 0));
+}
+
+}  // namespace
+
+FileSource::FileSource(const std::string& path)
+    : Source(path == "-" ? "standard input" : path), fd_(open_to_read(path)) {
+  struct stat status {};
+  const int error = fstat(fd_, &status) != 0 ? errno : S_ISDIR(status.st_mode) ? EISDIR : 0;
+  if (error != 0) {
+    ::close(fd_);
+    throw system_error(name(), error);
+  }
+  remaining_ = bytes_left(fd_, status);
+}
+
+FileSource::~FileSource() { ::close(fd_); }
+
+size_t FileSource::read(void* data, size_t bytes) {
+  size_t done = 0;
+  while (done < bytes) {
+    const ssize_t got = ::read(fd_, static_cast<std::byte*>(data) + done, bytes - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw system_error(name(), errno);
+    if (got == 0) break;
+    done += static_cast<size_t>(got);
+  }
+  if (remaining_) *remaining_ -= std::min<uint64_t>(*remaining_, done);
+  return done;
+}
+
+size_t MemorySource::read(void* data, size_t bytes) {
+  const size_t n = std::min(bytes, bytes_.size());
+  if (n > 0) std::memcpy(data, bytes_.data(), n);
+  bytes_ = bytes_.subspan(n);
+  return n;
+}
+
+}  // namespace foveate::io
