@@ -55,7 +55,7 @@ inline constexpr int64_t kUnlimited = -1;
 
 struct AttentionOptions {
   /// Multiplies q . k. Any finite value, 0 and negative included. Left out: 1 / sqrt(d_k).
-  std::optional<double> scale;
+  std::optional<double> scale = {};
 
   /// Only keys at or before the query's position take part.
   bool causal = false;
@@ -66,38 +66,38 @@ struct AttentionOptions {
   int64_t window_right = kUnlimited;
 
   /// Boolean, true = takes part. [b, h_q, n_q, n_kv], each extent that or 1 (broadcast); read in place.
-  ConstTensor mask;
+  ConstTensor mask = {};
 
   /// Added to the scores: float32 or float64, shaped as mask. -inf: takes no part. Finite float64 too large for float32
   /// saturates.
-  ConstTensor bias;
+  ConstTensor bias = {};
 
   /// > 0: scores pass through softcap * tanh(score / softcap). 0: off.
   double softcap = 0;
 
   /// [h_q], float32 or float64, finite: the ALiBi slope of each query head.
-  ConstVector alibi_slopes;
+  ConstVector alibi_slopes = {};
 
   /// [h_q], float32 or float64: one more score a head that takes weight and adds no value. -inf: no sink.
-  ConstVector sinks;
+  ConstVector sinks = {};
 
   /// [b], int32 or int64, in [0, n_q] and [0, n_kv]: how much of each sequence is there. Query rows past the length get
   /// o = 0, lse = -inf; nothing past a length is read.
-  ConstVector q_lengths;
-  ConstVector kv_lengths;
+  ConstVector q_lengths = {};
+  ConstVector kv_lengths = {};
 
   /// Positions outright, for keys that come in pieces: p_i = q_offset + i, and key j stands at kv_offset + j. They count
   /// for causal, window and ALiBi, and kv_offset decides where keys are cut into blocks. Left out: p_i from `align`; 0.
   /// At most 2^60 either way.
-  std::optional<int64_t> q_offset;
-  std::optional<int64_t> kv_offset;
+  std::optional<int64_t> q_offset = {};
+  std::optional<int64_t> kv_offset = {};
 };
 
 /// What to write. Each may be left out, not all of them.
 struct AttentionOutputs {
-  Tensor o;        ///< [b, h_q, n_q, d_v], the dtype of q
-  Tensor lse;      ///< [b, h_q, n_q, 1], the dtype of q: ln z_i
-  Tensor weights;  ///< [b, h_q, n_q, n_kv], the dtype of q: a_ij, 0 where j takes no part
+  Tensor o = {};        ///< [b, h_q, n_q, d_v], the dtype of q
+  Tensor lse = {};      ///< [b, h_q, n_q, 1], the dtype of q: ln z_i
+  Tensor weights = {};  ///< [b, h_q, n_q, n_kv], the dtype of q: a_ij, 0 where j takes no part
 };
 
 /// How to run. The default is serial, with memory of its own.

@@ -110,13 +110,13 @@ HWY_NOINLINE bool AllFinite(D d, Broadcasts<T, false> rows, int64_t n, int64_t d
   return hn::AllTrue(d, hn::Eq(sum, hn::Zero(d))) && rest == T{0};
 }
 
-/// Marks the weights of keys that take no part as -0, those of others (which may be 0 too, or NaN) by a plus sign.
+/// Marks the weights of keys that take no part by -1; those of others may be 0 or NaN, never negative.
 template <class D, class T>
 HWY_NOINLINE void MarkForbidden(D d, const Tile<T>& tile, const BlockRange& range) {
-  const auto forbidden = hn::Set(d, T{-0.0});
+  const auto forbidden = hn::Set(d, T{-1});
   ForEachVector(d, tile, range, [&](int64_t place, int64_t lane) HWY_ATTR {
     T* p = tile.s + place * tile.width + lane;
-    hn::Store(hn::IfThenElse(TakesPart(d, tile, place, lane), hn::Abs(hn::Load(d, p)), forbidden), d, p);
+    hn::Store(hn::IfThenElse(TakesPart(d, tile, place, lane), hn::Load(d, p), forbidden), d, p);
   });
 }
 
@@ -133,7 +133,7 @@ HWY_NOINLINE void GuardedWeightedSum(D d, const Tile<T>& tile, const BlockRange&
       for (int64_t j = 0; j < range.last - range.first; ++j) {
         const auto p = hn::Load(d, tile.s + (range.first + j) * tile.width + lane);
         const auto with = hn::MulAdd(hn::Set(d, values.row(j)[i]), p, sum);
-        sum = hn::IfNegativeThenElse(p, sum, with);
+        sum = hn::IfThenElse(hn::Lt(p, hn::Zero(d)), sum, with);
       }
       epilogue.store(d, sum, state.o + i * tile.width + lane, static_cast<size_t>(lane));
     }
@@ -176,7 +176,8 @@ HWY_NOINLINE void Merge(D d, const Tile<T>& tile, const State<T>& into, const St
 }
 
 /// Joins each head's sink to the state as a score without a value, and divides: state.l becomes z relative to state.m,
-/// state.o the rows' output times 1 / `raised`, each zero +0. Rows without weight give o = 0.
+/// state.o the rows' output, multiplied by `raised`, each zero +0. Rows without weight give o = 0, whatever their values
+/// (but NaN where the sink makes it so).
 template <class D, class T>
 HWY_NOINLINE void Normalize(D d, const Tile<T>& tile, const State<T>& state, T raised) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -191,9 +192,10 @@ HWY_NOINLINE void Normalize(D d, const Tile<T>& tile, const State<T>& state, T r
     hn::Store(l, d, state.l + lane);
     const auto factor = hn::Mul(hn::Div(keep, l), hn::Set(d, raised));
     const auto empty = hn::Eq(l_keys, hn::Zero(d));
+    const auto nothing = hn::Mul(l, hn::Zero(d));
     for (int64_t i = lane; i < tile.width * tile.task.d_v; i += tile.width) {
       const auto o = hn::MulAdd(hn::Load(d, state.o + i), factor, hn::Zero(d));
-      hn::Store(hn::IfThenZeroElse(empty, o), d, state.o + i);
+      hn::Store(hn::IfThenElse(empty, nothing, o), d, state.o + i);
     }
   }
 }

@@ -67,6 +67,16 @@ HWY_INLINE void Walk(D d, Tile<T>& tile, T lowered) {
   }
 }
 
+/// Empties the state of rows that see no key: blocks that all other rows see whole do not ask about them.
+template <class T>
+HWY_INLINE void ForgetEmptyRows(const Tile<T>& tile, const State<T>& state) {
+  for (int64_t r = 0; r < tile.task.n_rows; ++r) {
+    if (tile.task.rows[r].begin < tile.task.rows[r].end) continue;
+    state.m[r] = -std::numeric_limits<T>::infinity();
+    state.l[r] = 0;
+  }
+}
+
 /// Writes the rows' o from a normalised state. With `repair`, only elements that are not finite. Returns whether any
 /// element written is not finite.
 template <class T>
@@ -76,11 +86,10 @@ HWY_NOINLINE bool StoreOutputs(const Tile<T>& tile, const State<T>& state, bool 
   for (int64_t r = 0; r < task.n_rows; ++r) {
     const Row<T>& row = task.rows[r];
     if (row.o == nullptr) continue;
-    const bool empty = row.begin >= row.end;
     for (int64_t i = 0; i < task.d_v; ++i) {
       T& o = row.o[i * task.o_stride];
       if (repair && std::isfinite(o)) continue;
-      o = empty ? T{0} : state.o[i * tile.width + r];
+      o = state.o[i * tile.width + r];
       check += o * T{0};
     }
   }
@@ -92,7 +101,7 @@ HWY_NOINLINE void StoreLse(const Tile<T>& tile, const State<T>& state) {
   for (int64_t r = 0; r < tile.task.n_rows; ++r) {
     const Row<T>& row = tile.task.rows[r];
     if (row.lse == nullptr) continue;
-    *row.lse = row.begin < row.end ? LogSumExp(state.m[r], state.l[r]) : row.sink;
+    *row.lse = LogSumExp(state.m[r], state.l[r]);
   }
 }
 
@@ -133,12 +142,14 @@ HWY_NOINLINE void StoreWeights(D d, const Tile<T>& tile, const State<T>& state) 
 /// weights, and what is finite then is the result. (True NaN and Inf stay.)
 template <size_t NV, class D, class T>
 HWY_INLINE void Finish(D d, Tile<T>& tile) {
+  ForgetEmptyRows(tile, tile.total);
   Normalize(d, tile, tile.total, T{1});
   const bool finite = !StoreOutputs(tile, tile.total, /*repair=*/false);
   StoreLse(tile, tile.total);
   if (tile.task.rows[0].weights != nullptr) StoreWeights<NV>(d, tile, tile.total);
   if (finite) return;
   Walk<NV>(d, tile, static_cast<T>(kLowered));
+  ForgetEmptyRows(tile, tile.total);
   Normalize(d, tile, tile.total, static_cast<T>(1 / kLowered));
   StoreOutputs(tile, tile.total, /*repair=*/true);
 }

@@ -1,0 +1,99 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+#include "fma_peak.h"
+
+#include <cstdint>
+#include <cstring>
+
+#include "foveate/target.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "fma_peak.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace foveate::benchmarks {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// The compiler must neither merge chains that compute the same nor drop one: it is told that the value may have changed.
+template <class V>
+HWY_INLINE void Opaque(V& v) {
+#if HWY_TARGET == HWY_SCALAR && HWY_ARCH_X86
+  asm volatile("" : "+x"(v.raw));
+#elif HWY_ARCH_X86
+  asm volatile("" : "+v"(v.raw));
+#else
+  asm volatile("" : "+w"(v.raw));
+#endif
+}
+
+/// Ten chains cover a latency of five cycles at two a cycle, and leave registers even where there are sixteen.
+template <class T>
+int64_t MultiplyAdds(int64_t rounds) {
+  const hn::ScalableTag<T> d;
+  auto c0 = hn::Set(d, T(0.10)), c1 = hn::Set(d, T(0.11)), c2 = hn::Set(d, T(0.12)), c3 = hn::Set(d, T(0.13));
+  auto c4 = hn::Set(d, T(0.14)), c5 = hn::Set(d, T(0.15)), c6 = hn::Set(d, T(0.16)), c7 = hn::Set(d, T(0.17));
+  auto c8 = hn::Set(d, T(0.18)), c9 = hn::Set(d, T(0.19));
+  auto a = hn::Set(d, T(0.5)), b = hn::Set(d, T(0.25));
+  Opaque(a);
+  Opaque(b);
+  for (int64_t i = 0; i < rounds; ++i) {
+    c0 = hn::MulAdd(c0, a, b);
+    c1 = hn::MulAdd(c1, a, b);
+    c2 = hn::MulAdd(c2, a, b);
+    c3 = hn::MulAdd(c3, a, b);
+    c4 = hn::MulAdd(c4, a, b);
+    c5 = hn::MulAdd(c5, a, b);
+    c6 = hn::MulAdd(c6, a, b);
+    c7 = hn::MulAdd(c7, a, b);
+    c8 = hn::MulAdd(c8, a, b);
+    c9 = hn::MulAdd(c9, a, b);
+    Opaque(c0), Opaque(c1), Opaque(c2), Opaque(c3), Opaque(c4);
+    Opaque(c5), Opaque(c6), Opaque(c7), Opaque(c8), Opaque(c9);
+  }
+  return rounds * 10 * 2 * static_cast<int64_t>(hn::Lanes(d));
+}
+
+int64_t MultiplyAddsF32(int64_t rounds) { return MultiplyAdds<float>(rounds); }
+int64_t MultiplyAddsF64(int64_t rounds) { return MultiplyAdds<double>(rounds); }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace foveate::benchmarks
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace foveate::benchmarks {
+namespace {
+
+HWY_EXPORT(MultiplyAddsF32);
+HWY_EXPORT(MultiplyAddsF64);
+
+/// Makes Highway's own choice that of the library, which keeps its choice to itself.
+void follow_active_target() {
+  int64_t target = 0;
+  int64_t left = hwy::SupportedTargets() & (HWY_TARGETS);
+  for (int64_t i = 0; left != 0; ++i) {
+    target = left & -left;
+    left ^= target;
+    if (std::strcmp(target_name(i), active_target()) == 0) break;
+  }
+  hwy::GetChosenTarget().Update(target);
+}
+
+}  // namespace
+
+template <>
+int64_t multiply_adds<float>(int64_t rounds) {
+  follow_active_target();
+  return HWY_DYNAMIC_DISPATCH(MultiplyAddsF32)(rounds);
+}
+
+template <>
+int64_t multiply_adds<double>(int64_t rounds) {
+  follow_active_target();
+  return HWY_DYNAMIC_DISPATCH(MultiplyAddsF64)(rounds);
+}
+
+}  // namespace foveate::benchmarks
+#endif  // HWY_ONCE
