@@ -1,5 +1,5 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
-#include "fma_peak.h"
+#include "benchmarks/fma_peak.h"
 
 #include <cstdint>
 #include <cstring>
@@ -7,7 +7,7 @@
 #include "foveate/target.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "fma_peak.cc"
+#define HWY_TARGET_INCLUDE "benchmarks/fma_peak.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 

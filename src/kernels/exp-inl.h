@@ -31,7 +31,7 @@ HWY_INLINE V Polynomial(D d, V x, hn::TFromD<D> c, Rest... rest) {
 
 /// What differs by type. exp(x) = 2^n exp(r), n the integer nearest x / ln 2, r = x - n ln 2 in two steps (Cody and Waite:
 /// n * ln2_high is exact). `round` brings n + bias into the low bits of the mantissa, where a shift makes it 2^n.
-/// Below `underflow`, where 2^n would be subnormal, exp is 0.
+/// `lowest` is where 2^n as the shift makes it is exactly 0: arguments below it, -inf among them, count as it.
 template <class T>
 struct ExpConstants;
 
@@ -41,7 +41,7 @@ struct ExpConstants<float> {
   static constexpr float round = 0x1.8p+23f + 127;
   static constexpr int mantissa_bits = 23;
   static constexpr float ln2_high = 0x1.63p-1f, ln2_low = -0x1.bd0106p-13f;
-  static constexpr float underflow = -87.3f;
+  static constexpr float lowest = -88.0f;
   static constexpr float tanh_small = 0.5f;
 };
 template <>
@@ -50,7 +50,7 @@ struct ExpConstants<double> {
   static constexpr double round = 0x1.8p+52 + 1023;
   static constexpr int mantissa_bits = 52;
   static constexpr double ln2_high = 0x1.62e42feep-1, ln2_low = 0x1.a39ef35793c76p-33;
-  static constexpr double underflow = -708.3;
+  static constexpr double lowest = -709.0;
   static constexpr double tanh_small = 0.5;
 };
 
@@ -68,18 +68,30 @@ HWY_INLINE V ExpReduced(D d, V r) {
                     2.75574781496198225e-06, 2.7631403946796278e-07, 2.5033944365104434e-08);
 }
 
-/// exp(x) for x <= 0 (or NaN, which stays). Exactly 1 at 0 and 0 at -inf; 0 below ExpConstants::underflow; elsewhere
-/// within 1 ulp. NaN cannot be lost: it passes every product, and no clamp touches it.
+/// x, or `lowest` if x is below it; NaN stays. x86's max gives its second operand where one is NaN, NEON's, SVE's and
+/// WebAssembly's give NaN; Highway's scalar one swallows it.
+template <class D, class V>
+HWY_INLINE V AtLeast(D d, hn::TFromD<D> lowest, V x) {
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+  return hn::IfThenElse(hn::Lt(x, hn::Set(d, lowest)), hn::Set(d, lowest), x);
+#else
+  return hn::Max(hn::Set(d, lowest), x);
+#endif
+}
+
+/// exp(x) for x <= 0 (or NaN, which stays). Exactly 1 at 0, exactly 0 at -inf and below -87.7 (float64: -708.8), within
+/// 1 ulp down to -87.3 (-708.3), and between them, in the subnormal numbers, within the smallest of these.
 template <class D, class V>
 HWY_INLINE V Exp(D d, V x) {
   using C = ExpConstants<hn::TFromD<D>>;
   const hn::RebindToUnsigned<D> du;
+  x = AtLeast(d, C::lowest, x);
   const V shifted = hn::MulAdd(x, hn::Set(d, C::log2e), hn::Set(d, C::round));
   const V n = hn::Sub(shifted, hn::Set(d, C::round));
   V r = hn::NegMulAdd(n, hn::Set(d, C::ln2_high), x);
   r = hn::NegMulAdd(n, hn::Set(d, C::ln2_low), r);
   const V power = hn::BitCast(d, hn::ShiftLeft<C::mantissa_bits>(hn::BitCast(du, shifted)));
-  return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, C::underflow)), hn::Mul(ExpReduced(d, r), power));
+  return hn::Mul(ExpReduced(d, r), power);
 }
 
 /// tanh(x) / x - 1 over x^2, for |x| <= tanh_small: relative error 0.26 * 2^-24 and 0.03 * 2^-53 of tanh.

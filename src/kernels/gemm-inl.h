@@ -100,6 +100,7 @@ HWY_INLINE void MicroKernel(D d, Broadcasts<T, kAdjacentRows> a, int64_t depth, 
   V c60 = c00, c61 = c00, c62 = c00, c70 = c00, c71 = c00, c72 = c00;
   const T *a0 = a.row(0), *a1 = a.row(1), *a2 = a.row(2), *a3 = a.row(3);
   const T *a4 = a.row(4), *a5 = a.row(5), *a6 = a.row(6), *a7 = a.row(7);
+  HWY_UNROLL(4)
   for (int64_t step = 0, at = 0; step < depth; ++step, at += a.step()) {
     const V b0 = LoadVector<0, NV>(d, b), b1 = LoadVector<1, NV>(d, b), b2 = LoadVector<2, NV>(d, b);
     MulAddRow<NV>(hn::Set(d, a0[at]), b0, b1, b2, c00, c01, c02);

@@ -1,0 +1,116 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+//
+// How near the engine comes to what one core can do: each row runs attention and the multiply-add peak by turns in one
+// process, and prints the best of each and their ratio, `share`. Times are the thread's processor time, so that other work
+// on the machine disturbs little. FLOPs are 4 b h n_q n_kv d (2 (d_k + d_v) where these differ), half for causal.
+//
+//   build/bench/attention_benchmark [--benchmark_filter=avx2] [--benchmark_repetitions=5]
+#include <benchmark/benchmark.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "benchmarks/fma_peak.h"
+#include "foveate/attention.h"
+#include "foveate/target.h"
+
+namespace foveate::benchmarks {
+namespace {
+
+struct Work {
+  const char* name;
+  int64_t b, h, n, d;
+  bool causal;
+};
+
+constexpr Work kWorks[] = {
+    {"N2048_d64", 1, 8, 2048, 64, false},      {"N2048_d128", 1, 8, 2048, 128, false},
+    {"causal_N2048_d64", 1, 8, 2048, 64, true}, {"causal_N4096_d128", 1, 8, 4096, 128, true},
+    {"B8_H12_N128_d64", 8, 12, 128, 64, false}, {"B64_H12_N17_d32", 64, 12, 17, 32, false},
+};
+
+double thread_seconds() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+/// FLOP/s of the best of a few short runs of the peak loop.
+template <class T>
+double measured_peak() {
+  double best = 0;
+  for (int i = 0; i < 5; ++i) {
+    const double start = thread_seconds();
+    const int64_t flops = multiply_adds<T>(400000);
+    best = std::max(best, static_cast<double>(flops) / (thread_seconds() - start));
+  }
+  return best;
+}
+
+template <class T>
+std::vector<T> normal(int64_t n, unsigned seed) {
+  std::mt19937 generator(seed);
+  std::normal_distribution<float> distribution;
+  std::vector<T> values(static_cast<size_t>(n));
+  for (T& value : values) value = distribution(generator);
+  return values;
+}
+
+template <class T>
+void attend(benchmark::State& state, const Work& work, const std::string& target) {
+  if (Status status = pin_target(target.c_str()); !status.ok()) return state.SkipWithError(status.message());
+  const auto [name, b, h, n, d, causal] = work;
+  const auto q = normal<T>(b * h * n * d, 1), k = normal<T>(b * h * n * d, 2), v = normal<T>(b * h * n * d, 3);
+  std::vector<T> o(q.size());
+  const double flops = 4.0 * static_cast<double>(b * h * n * n * d) * (causal ? 0.5 : 1.0);
+  double best = 0, peak = 0;
+  for (auto _ : state) {
+    peak = std::max(peak, measured_peak<T>());
+    const double start = thread_seconds();
+    const Status status = attention(view(q.data(), b, h, n, d), view(k.data(), b, h, n, d), view(v.data(), b, h, n, d),
+                                    {.o = view(o.data(), b, h, n, d)}, {.causal = causal});
+    const double seconds = thread_seconds() - start;
+    if (!status.ok()) return state.SkipWithError(status.message());
+    best = std::max(best, flops / seconds);
+    state.SetIterationTime(seconds);
+    benchmark::DoNotOptimize(o.data());
+  }
+  state.counters["GFLOP/s"] = best * 1e-9;
+  state.counters["peak"] = peak * 1e-9;
+  state.counters["share"] = best / peak;
+}
+
+void add_rows() {
+  for (int64_t i = 0; i < target_count(); ++i) {
+    const std::string target = target_name(i);
+    for (const Work& work : kWorks) {
+      const auto add = [&](const char* type, auto function) {
+        const std::string name = target + "/" + type + "/" + work.name;
+        benchmark::RegisterBenchmark(name.c_str(), function, work, target)
+            ->UseManualTime()
+            ->MinTime(1.0)
+            ->Unit(benchmark::kMillisecond);
+      };
+      add("f32", attend<float>);
+      if (work.n <= 2048) add("f64", attend<double>);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace foveate::benchmarks
+
+int main(int argc, char** argv) {
+  foveate::benchmarks::add_rows();
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}
