@@ -29,8 +29,8 @@ Status plan_and_run(const Arguments& arguments, const Extents& extents, const Ex
   if (execution.workspace != nullptr) {
     if (execution.workspace_bytes < bytes) {
       return Status::error(StatusCode::workspace_too_small,
-                           "workspace: %zu bytes; this call needs %zu (attention_plan tells)", execution.workspace_bytes,
-                           bytes);
+                           "workspace: %zu bytes; this call needs %zu (attention_plan tells)",
+                           execution.workspace_bytes, bytes);
     }
     return run<T>(arguments, extents, plan, execution.workspace, execution, kernels);
   }

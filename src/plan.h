@@ -23,19 +23,19 @@ struct TileRange {
 };
 
 struct Plan {
-  int64_t group;             ///< query heads to a key head
-  int64_t tile_rows;         ///< rows of a full tile
-  int64_t heads_per_tile;    ///< above 1 where few queries leave lanes free: heads of a group share their keys
+  int64_t group;           ///< query heads to a key head
+  int64_t tile_rows;       ///< rows of a full tile
+  int64_t heads_per_tile;  ///< above 1 where few queries leave lanes free: heads of a group share their keys
   int64_t queries_per_tile;
-  int64_t head_tiles;        ///< tiles along the heads of one group
-  int64_t query_tiles;       ///< tiles along n_q
-  int64_t tiles;             ///< in all
-  int64_t splits;            ///< key splits that places [phase, phase + n_kv) touch
-  bool share_splits;         ///< each split of a tile is a task of its own, merged afterwards
-  int64_t tasks;             ///< in all, merging included
-  int64_t scratch_bytes;     ///< for one worker
-  int64_t partial_bytes;     ///< for all partial states together
-  int64_t row_table_bytes;   ///< for one worker's row table
+  int64_t head_tiles;       ///< tiles along the heads of one group
+  int64_t query_tiles;      ///< tiles along n_q
+  int64_t tiles;            ///< in all
+  int64_t splits;           ///< key splits that places [phase, phase + n_kv) touch
+  bool share_splits;        ///< each split of a tile is a task of its own, merged afterwards
+  int64_t tasks;            ///< in all, merging included
+  int64_t scratch_bytes;    ///< for one worker
+  int64_t partial_bytes;    ///< for all partial states together
+  int64_t row_table_bytes;  ///< for one worker's row table
 
   size_t workspace_bytes(int64_t workers) const;
 };

@@ -25,9 +25,8 @@ T narrowed(double x) {
 template <class T>
 T element(const ConstVector& vector, int64_t i, T absent) {
   if (!vector.present()) return absent;
-  return vector.dtype == DType::f64
-             ? narrowed<T>(static_cast<const double*>(vector.data)[i * vector.stride])
-             : static_cast<T>(static_cast<const float*>(vector.data)[i * vector.stride]);
+  return vector.dtype == DType::f64 ? narrowed<T>(static_cast<const double*>(vector.data)[i * vector.stride])
+                                    : static_cast<T>(static_cast<const float*>(vector.data)[i * vector.stride]);
 }
 
 int64_t length(const ConstVector& lengths, int64_t i, int64_t absent) {
@@ -75,7 +74,8 @@ class Run {
     partials_ = row_tables_ + workers * plan.row_table_bytes;
 
     // A softcap too small or too large for T stays a positive, finite number.
-    softcap_ = options_.softcap > 0 ? std::max(narrowed<T>(options_.softcap), std::numeric_limits<T>::denorm_min()) : T{0};
+    softcap_ =
+        options_.softcap > 0 ? std::max(narrowed<T>(options_.softcap), std::numeric_limits<T>::denorm_min()) : T{0};
     scale_ = narrowed<T>(options_.scale.value_or(1 / std::sqrt(static_cast<double>(extents.d_k))));
     left_ = options_.window_left == kUnlimited ? kFar : std::min(options_.window_left, kFar);
     right_ = options_.window_right == kUnlimited ? kFar : std::min(options_.window_right, kFar);
@@ -128,12 +128,13 @@ class Run {
     kernel_.attend_split(task_of(tile, worker), split, partial(tile, split));
   }
 
-  void merge_tile(int64_t tile, int64_t worker) { kernel_.merge(task_of(tile, worker), partial(tile, 0), plan_.splits); }
+  void merge_tile(int64_t tile, int64_t worker) {
+    kernel_.merge(task_of(tile, worker), partial(tile, 0), plan_.splits);
+  }
 
   T* partial(int64_t tile, int64_t split) {
     const int64_t rows = plan_.heads_per_tile * plan_.queries_per_tile;
-    const int64_t elements =
-        kernels::partial_elements(kernels::tile_width(rows, kernel_.lanes), extents_.d_v);
+    const int64_t elements = kernels::partial_elements(kernels::tile_width(rows, kernel_.lanes), extents_.d_v);
     return reinterpret_cast<T*>(partials_) + (tile * plan_.splits + split) * elements;
   }
 

@@ -28,8 +28,8 @@ Status unknown(const char* argument, const char* name) {
     std::strncat(known, ", ", sizeof(known) - std::strlen(known) - 1);
     std::strncat(known, kernels::target_kernels(i)->name, sizeof(known) - std::strlen(known) - 1);
   }
-  return Status::error(StatusCode::invalid_argument, "%s: this processor has no target '%.32s'; it has %s", argument, name,
-                       known);
+  return Status::error(StatusCode::invalid_argument, "%s: this processor has no target '%.32s'; it has %s", argument,
+                       name, known);
 }
 
 /// The index that pin_target or else the environment fixed, read once; 0, the best, by default; -1 if the environment

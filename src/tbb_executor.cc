@@ -1,8 +1,10 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <mutex>
 
 #include "foveate/tbb.h"
 #include "tbb/blocked_range.h"
+#include "tbb/global_control.h"
 #include "tbb/info.h"
 #include "tbb/parallel_for.h"
 #include "tbb/partitioner.h"
@@ -11,7 +13,11 @@
 namespace foveate {
 
 struct TbbExecutor::Arena {
-  explicit Arena(int threads) : arena(threads) {}
+  // No more than TBB will give: asked for more, it prints a warning and gives no more either.
+  explicit Arena(int threads)
+      : arena(std::min(threads, static_cast<int>(
+                                    tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism)))) {
+  }
 
   tbb::task_arena arena;
   std::mutex turn;

@@ -8,9 +8,9 @@
 #include "overlap.h"
 
 // A message begins with the argument it is about, then says what was got and what was expected, then a remedy.
-#define FOVEATE_RETURN_IF_ERROR(expression)       \
-  do {                                            \
-    const Status status_of_check = (expression);  \
+#define FOVEATE_RETURN_IF_ERROR(expression)            \
+  do {                                                 \
+    const Status status_of_check = (expression);       \
     if (!status_of_check.ok()) return status_of_check; \
   } while (false)
 
@@ -25,8 +25,10 @@ constexpr StatusCode kInvalid = StatusCode::invalid_argument;
 Status check_extents(const char* name, const int64_t (&shape)[4]) {
   int64_t elements = 1;
   for (int axis = 0; axis < 4; ++axis) {
-    if (shape[axis] < 0) return Status::error(kInvalid, "%s: extent %" PRId64 " of axis %d is negative", name, shape[axis], axis);
-    if (shape[axis] != 0 && elements > kLargest / shape[axis]) return Status::error(kInvalid, "%s: more than 2^60 elements", name);
+    if (shape[axis] < 0)
+      return Status::error(kInvalid, "%s: extent %" PRId64 " of axis %d is negative", name, shape[axis], axis);
+    if (shape[axis] != 0 && elements > kLargest / shape[axis])
+      return Status::error(kInvalid, "%s: more than 2^60 elements", name);
     elements *= shape[axis] == 0 ? 1 : shape[axis];
   }
   return {};
@@ -50,7 +52,8 @@ Status check_float(const char* name, DType dtype) {
       return Status::error(StatusCode::not_supported, "%s: %s is not built yet; convert it to float32", name,
                            name_of(dtype));
     default:
-      return Status::error(kInvalid, "%s: dtype %s is not a float type; expected float32 or float64", name, name_of(dtype));
+      return Status::error(kInvalid, "%s: dtype %s is not a float type; expected float32 or float64", name,
+                           name_of(dtype));
   }
 }
 
@@ -60,24 +63,32 @@ Status check_inputs(const Arguments& a, Extents* e) {
   FOVEATE_RETURN_IF_ERROR(check_float("q", q.dtype));
   FOVEATE_RETURN_IF_ERROR(check_float("k", k.dtype));
   FOVEATE_RETURN_IF_ERROR(check_float("v", v.dtype));
-  if (k.dtype != q.dtype) return Status::error(kInvalid, "k: %s does not equal q's %s", name_of(k.dtype), name_of(q.dtype));
-  if (v.dtype != q.dtype) return Status::error(kInvalid, "v: %s does not equal q's %s", name_of(v.dtype), name_of(q.dtype));
+  if (k.dtype != q.dtype)
+    return Status::error(kInvalid, "k: %s does not equal q's %s", name_of(k.dtype), name_of(q.dtype));
+  if (v.dtype != q.dtype)
+    return Status::error(kInvalid, "v: %s does not equal q's %s", name_of(v.dtype), name_of(q.dtype));
   FOVEATE_RETURN_IF_ERROR(check_view("q", q));
   FOVEATE_RETURN_IF_ERROR(check_view("k", k));
   FOVEATE_RETURN_IF_ERROR(check_view("v", v));
 
   *e = {q.shape[0], q.shape[1], k.shape[1], q.shape[2], k.shape[2], q.shape[3], v.shape[3]};
-  if (k.shape[0] != e->b) return Status::error(kInvalid, "k: batch %" PRId64 " does not equal q's %" PRId64, k.shape[0], e->b);
-  if (v.shape[0] != e->b) return Status::error(kInvalid, "v: batch %" PRId64 " does not equal q's %" PRId64, v.shape[0], e->b);
-  if (v.shape[1] != e->h_kv) return Status::error(kInvalid, "v: %" PRId64 " heads do not equal k's %" PRId64, v.shape[1], e->h_kv);
-  if (v.shape[2] != e->n_kv) return Status::error(kInvalid, "v: %" PRId64 " keys do not equal k's %" PRId64, v.shape[2], e->n_kv);
+  if (k.shape[0] != e->b)
+    return Status::error(kInvalid, "k: batch %" PRId64 " does not equal q's %" PRId64, k.shape[0], e->b);
+  if (v.shape[0] != e->b)
+    return Status::error(kInvalid, "v: batch %" PRId64 " does not equal q's %" PRId64, v.shape[0], e->b);
+  if (v.shape[1] != e->h_kv)
+    return Status::error(kInvalid, "v: %" PRId64 " heads do not equal k's %" PRId64, v.shape[1], e->h_kv);
+  if (v.shape[2] != e->n_kv)
+    return Status::error(kInvalid, "v: %" PRId64 " keys do not equal k's %" PRId64, v.shape[2], e->n_kv);
   if (e->d_k == 0) return Status::error(kInvalid, "q: head dim is 0; expected at least 1");
-  if (k.shape[3] != e->d_k) return Status::error(kInvalid, "k: head dim %" PRId64 " does not equal q's %" PRId64, k.shape[3], e->d_k);
+  if (k.shape[3] != e->d_k)
+    return Status::error(kInvalid, "k: head dim %" PRId64 " does not equal q's %" PRId64, k.shape[3], e->d_k);
   return {};
 }
 
 Status check_heads(const Extents& e) {
-  if (e.h_kv == 0 && e.h_q > 0) return Status::error(kInvalid, "k: 0 heads for q's %" PRId64 "; expected at least 1", e.h_q);
+  if (e.h_kv == 0 && e.h_q > 0)
+    return Status::error(kInvalid, "k: 0 heads for q's %" PRId64 "; expected at least 1", e.h_q);
   if (e.h_kv > 0 && e.h_q % e.h_kv != 0) {
     return Status::error(kInvalid, "q: %" PRId64 " heads are not a multiple of k's %" PRId64, e.h_q, e.h_kv);
   }
@@ -90,9 +101,12 @@ Status check_broadcast(const char* name, const ConstTensor& view, const Extents&
   const int64_t scores[4] = {e.b, e.h_q, e.n_q, e.n_kv};
   for (int axis = 0; axis < 4; ++axis) {
     if (view.shape[axis] == scores[axis] || view.shape[axis] == 1) continue;
-    return Status::error(kInvalid, "%s: shape [%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 "] does not broadcast to [b, h_q, n_q, "
-                   "n_kv] = [%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 "]; each extent must equal it or be 1",
-                   name, view.shape[0], view.shape[1], view.shape[2], view.shape[3], e.b, e.h_q, e.n_q, e.n_kv);
+    return Status::error(kInvalid,
+                         "%s: shape [%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
+                         "] does not broadcast to [b, h_q, n_q, "
+                         "n_kv] = [%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
+                         "]; each extent must equal it or be 1",
+                         name, view.shape[0], view.shape[1], view.shape[2], view.shape[3], e.b, e.h_q, e.n_q, e.n_kv);
   }
   return {};
 }
@@ -100,22 +114,25 @@ Status check_broadcast(const char* name, const ConstTensor& view, const Extents&
 Status check_mask(const ConstTensor& mask, const Extents& e) {
   if (!mask.present()) return {};
   if (mask.dtype != DType::boolean) {
-    return Status::error(kInvalid, "mask: dtype %s is not bool; convert it by astype(bool) (true = takes part), or pass it as bias",
-                   name_of(mask.dtype));
+    return Status::error(
+        kInvalid, "mask: dtype %s is not bool; convert it by astype(bool) (true = takes part), or pass it as bias",
+        name_of(mask.dtype));
   }
   return check_broadcast("mask", mask, e);
 }
 
 Status check_bias(const ConstTensor& bias, const Extents& e) {
   if (!bias.present()) return {};
-  if (bias.dtype == DType::boolean) return Status::error(kInvalid, "bias: dtype bool is not a float type; pass it as mask");
+  if (bias.dtype == DType::boolean)
+    return Status::error(kInvalid, "bias: dtype bool is not a float type; pass it as mask");
   FOVEATE_RETURN_IF_ERROR(check_float("bias", bias.dtype));
   return check_broadcast("bias", bias, e);
 }
 
 Status check_vector(const char* name, const ConstVector& vector, const char* extent_name, int64_t extent) {
   if (vector.size != extent) {
-    return Status::error(kInvalid, "%s: %" PRId64 " entries; expected %s = %" PRId64, name, vector.size, extent_name, extent);
+    return Status::error(kInvalid, "%s: %" PRId64 " entries; expected %s = %" PRId64, name, vector.size, extent_name,
+                         extent);
   }
   const ConstTensor view{vector.data, vector.dtype, {1, 1, 1, vector.size}, {0, 0, 0, vector.stride}};
   return check_view(name, view);
@@ -138,7 +155,7 @@ Status check_slopes(const ConstVector& slopes, const Extents& e) {
   for (int64_t h = 0; h < slopes.size; ++h) {
     if (!std::isfinite(float_at(slopes, h))) {
       return Status::error(kInvalid, "alibi_slopes: the slope of head %" PRId64 " is %g; expected a finite number", h,
-                     float_at(slopes, h));
+                           float_at(slopes, h));
     }
   }
   return {};
@@ -153,25 +170,29 @@ Status check_sinks(const ConstVector& sinks, const Extents& e) {
 Status check_lengths(const char* name, const ConstVector& lengths, int64_t b, const char* axis, int64_t extent) {
   if (!lengths.present()) return {};
   if (lengths.dtype != DType::i64 && lengths.dtype != DType::i32) {
-    return Status::error(kInvalid, "%s: dtype %s is not an integer type; expected int32 or int64", name, name_of(lengths.dtype));
+    return Status::error(kInvalid, "%s: dtype %s is not an integer type; expected int32 or int64", name,
+                         name_of(lengths.dtype));
   }
   FOVEATE_RETURN_IF_ERROR(check_vector(name, lengths, "b", b));
   for (int64_t i = 0; i < b; ++i) {
     const int64_t length = integer_at(lengths, i);
     if (length < 0 || length > extent) {
-      return Status::error(kInvalid, "%s: entry %" PRId64 " is %" PRId64 "; expected 0 to %s = %" PRId64, name, i, length, axis, extent);
+      return Status::error(kInvalid, "%s: entry %" PRId64 " is %" PRId64 "; expected 0 to %s = %" PRId64, name, i,
+                           length, axis, extent);
     }
   }
   return {};
 }
 
 Status check_window(const char* name, int64_t side) {
-  if (side < kUnlimited) return Status::error(kInvalid, "%s: %" PRId64 " is below -1; expected a width, or -1 for no bound", name, side);
+  if (side < kUnlimited)
+    return Status::error(kInvalid, "%s: %" PRId64 " is below -1; expected a width, or -1 for no bound", name, side);
   return {};
 }
 
 Status check_offset(const char* name, const std::optional<int64_t>& offset) {
-  if (offset && (*offset > kLargest || *offset < -kLargest)) return Status::error(kInvalid, "%s: %" PRId64 " is past 2^60", name, *offset);
+  if (offset && (*offset > kLargest || *offset < -kLargest))
+    return Status::error(kInvalid, "%s: %" PRId64 " is past 2^60", name, *offset);
   return {};
 }
 
@@ -196,16 +217,19 @@ Status check_options(const AttentionOptions& o, const Extents& e) {
 
 Status check_output(const char* name, const Tensor& output, const int64_t (&shape)[4], DType dtype) {
   if (!output.present()) return {};
-  if (output.dtype != dtype) return Status::error(kInvalid, "%s: %s does not equal q's %s", name, name_of(output.dtype), name_of(dtype));
+  if (output.dtype != dtype)
+    return Status::error(kInvalid, "%s: %s does not equal q's %s", name, name_of(output.dtype), name_of(dtype));
   for (int axis = 0; axis < 4; ++axis) {
     if (output.shape[axis] == shape[axis]) continue;
-    return Status::error(kInvalid, "%s: shape [%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 "]; expected [%" PRId64 ", %" PRId64
-                   ", %" PRId64 ", %" PRId64 "]",
-                   name, output.shape[0], output.shape[1], output.shape[2], output.shape[3], shape[0], shape[1], shape[2],
-                   shape[3]);
+    return Status::error(kInvalid,
+                         "%s: shape [%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 "]; expected [%" PRId64
+                         ", %" PRId64 ", %" PRId64 ", %" PRId64 "]",
+                         name, output.shape[0], output.shape[1], output.shape[2], output.shape[3], shape[0], shape[1],
+                         shape[2], shape[3]);
   }
   FOVEATE_RETURN_IF_ERROR(check_view(name, output));
-  if (overlaps_itself(output)) return Status::error(kInvalid, "%s: its strides put several elements in one place", name);
+  if (overlaps_itself(output))
+    return Status::error(kInvalid, "%s: its strides put several elements in one place", name);
   return {};
 }
 
@@ -234,12 +258,14 @@ Status check_aliasing(const Arguments& a) {
     if (!output.view.present()) continue;
     for (const Named& input : inputs) {
       if (input.view.present() && overlap(output.view, input.view)) {
-        return Status::error(kInvalid, "%s: overlaps the input %s in memory; give it memory of its own", output.name, input.name);
+        return Status::error(kInvalid, "%s: overlaps the input %s in memory; give it memory of its own", output.name,
+                             input.name);
       }
     }
     for (const Named* other = outputs; other->name != output.name; ++other) {
       if (other->view.present() && overlap(output.view, other->view)) {
-        return Status::error(kInvalid, "%s: overlaps the output %s in memory; give it memory of its own", output.name, other->name);
+        return Status::error(kInvalid, "%s: overlaps the output %s in memory; give it memory of its own", output.name,
+                             other->name);
       }
     }
   }

@@ -129,14 +129,14 @@ struct AttentionShape {
 
 /// How the engine cuts a call of that shape on the active target. None of it changes a bit of the result.
 struct AttentionPlan {
-  int64_t tile_rows = 0;         ///< query rows of a full tile: lanes of a vector x vectors
-  int64_t block_keys = 0;        ///< keys of a block
-  int64_t split_keys = 0;        ///< keys of a split, each begun from a fresh maximum
-  int64_t tiles = 0;             ///< query tiles in all
-  int64_t splits = 0;            ///< key splits a tile walks
-  int64_t split_groups = 0;      ///< tasks a tile's splits are divided among; 1: one task walks them all
-  int64_t tasks = 0;             ///< tasks handed to the executor, merging included
-  size_t workspace_bytes = 0;    ///< for that many workers
+  int64_t tile_rows = 0;       ///< query rows of a full tile: lanes of a vector x vectors
+  int64_t block_keys = 0;      ///< keys of a block
+  int64_t split_keys = 0;      ///< keys of a split, each begun from a fresh maximum
+  int64_t tiles = 0;           ///< query tiles in all
+  int64_t splits = 0;          ///< key splits a tile walks
+  int64_t split_groups = 0;    ///< tasks a tile's splits are divided among; 1: one task walks them all
+  int64_t tasks = 0;           ///< tasks handed to the executor, merging included
+  size_t workspace_bytes = 0;  ///< for that many workers
 };
 
 /// Plans a call for `workers` workers. `workspace_bytes` suffices for every call of that shape, whatever its options.

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include "foveate/export.h"
+
 namespace foveate {
 
 enum class StatusCode : uint8_t {
@@ -50,10 +52,7 @@ class [[nodiscard]] Status {
   constexpr const char* message() const { return message_; }
 
   /// A failure with a printf-formatted message, cut at kMaxMessage - 1 characters.
-#if defined(__GNUC__)
-  __attribute__((format(printf, 2, 3)))
-#endif
-  static Status error(StatusCode code, const char* format, ...);
+  [[gnu::format(printf, 2, 3)]] FOVEATE_API static Status error(StatusCode code, const char* format, ...);
 
  private:
   StatusCode code_ = StatusCode::ok;

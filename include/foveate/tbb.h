@@ -15,7 +15,8 @@ namespace foveate {
 /// Calls of run() from several threads take turns.
 class FOVEATE_API TbbExecutor final : public Executor {
  public:
-  /// `threads` workers, the calling thread among them; 0 or less: as many as TBB finds processors for this process.
+  /// `threads` workers, the calling thread among them, but no more than TBB's limit (the processors of this process, unless
+  /// a tbb::global_control says otherwise); 0 or less: that many.
   explicit TbbExecutor(int threads = 0);
   ~TbbExecutor() override;
   TbbExecutor(const TbbExecutor&) = delete;

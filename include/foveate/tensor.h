@@ -95,10 +95,7 @@ struct Tensor {
   constexpr bool present() const { return dtype != DType::none; }
 
   constexpr operator ConstTensor() const {  // NOLINT(google-explicit-constructor): a writable view is a readable one
-    return {data,
-            dtype,
-            {shape[0], shape[1], shape[2], shape[3]},
-            {stride[0], stride[1], stride[2], stride[3]}};
+    return {data, dtype, {shape[0], shape[1], shape[2], shape[3]}, {stride[0], stride[1], stride[2], stride[3]}};
   }
 };
 

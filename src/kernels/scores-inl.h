@@ -139,8 +139,7 @@ HWY_NOINLINE void ApplyAlibi(D d, const Tile<T>& tile, const BlockRange& range) 
   }
   ForEachVector(d, tile, range, [&](int64_t place, int64_t lane) HWY_ATTR {
     T* s = tile.s + place * tile.width + lane;
-    const auto distance =
-        hn::Abs(hn::Sub(hn::Load(d, tile.distance + lane), hn::Set(d, static_cast<T>(place))));
+    const auto distance = hn::Abs(hn::Sub(hn::Load(d, tile.distance + lane), hn::Set(d, static_cast<T>(place))));
     hn::Store(hn::NegMulAdd(hn::Load(d, tile.slope + lane), distance, hn::Load(d, s)), d, s);
   });
 }
@@ -163,8 +162,7 @@ HWY_INLINE void FillBounds(const Tile<T>& tile, const BlockRange& range) {
 template <class D, class T>
 HWY_INLINE hn::Mask<D> TakesPart(D d, const Tile<T>& tile, int64_t place, int64_t lane) {
   const auto at = hn::Set(d, static_cast<T>(place));
-  hn::Mask<D> takes =
-      hn::And(hn::Le(hn::Load(d, tile.low + lane), at), hn::Lt(at, hn::Load(d, tile.high + lane)));
+  hn::Mask<D> takes = hn::And(hn::Le(hn::Load(d, tile.low + lane), at), hn::Lt(at, hn::Load(d, tile.high + lane)));
   if (tile.task.additive) {
     const auto additive = hn::Load(d, tile.additive + place * tile.width + lane);
     takes = hn::AndNot(hn::Eq(additive, hn::Set(d, -std::numeric_limits<T>::infinity())), takes);

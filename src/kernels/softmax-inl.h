@@ -145,8 +145,8 @@ template <size_t NV, class D, class T>
 HWY_INLINE void WeightedSum(D d, const Tile<T>& tile, const BlockRange& range, const State<T>& state) {
   const TileTask<T>& task = tile.task;
   const int64_t keys = range.last - range.first;
-  const Broadcasts<T, false> values = AdjacentRows(task.v + range.key * task.v_stride, keys, task.v_stride, task.d_v,
-                                                   task.v_stride_d, tile.packed_v);
+  const Broadcasts<T, false> values =
+      AdjacentRows(task.v + range.key * task.v_stride, keys, task.v_stride, task.d_v, task.v_stride_d, tile.packed_v);
   if (range.partial && !AllFinite(d, values, keys, task.d_v)) {
     MarkForbidden(d, tile, range);
     GuardedWeightedSum(d, tile, range, values, state);

@@ -39,8 +39,8 @@ struct BlockRange {
 template <class T>
 struct Tile {
   const TileTask<T>& task;
-  int64_t width;       ///< lanes: vectors of queries
-  int64_t begin, end;  ///< the keys that some row may see
+  int64_t width;                       ///< lanes: vectors of queries
+  int64_t begin, end;                  ///< the keys that some row may see
   int64_t covered_begin, covered_end;  ///< the keys that structure grants to every row that sees any
 
   T* q = nullptr;         ///< [d_k][width]
@@ -66,7 +66,8 @@ HWY_INLINE Tile<T> MakeTile(const TileTask<T>& task, int64_t width) {
     at += n;
     return here;
   };
-  Tile<T> tile{.task = task, .width = width, .begin = task.n_kv, .end = 0, .covered_begin = 0, .covered_end = task.n_kv};
+  Tile<T> tile{
+      .task = task, .width = width, .begin = task.n_kv, .end = 0, .covered_begin = 0, .covered_end = task.n_kv};
   tile.q = take(task.d_k * width);
   tile.s = take(kBlockKeys * width);
   tile.additive = take(kBlockKeys * width);

@@ -4,7 +4,7 @@
 // process, and prints the best of each and their ratio, `share`. Times are the thread's processor time, so that other work
 // on the machine disturbs little. FLOPs are 4 b h n_q n_kv d (2 (d_k + d_v) where these differ), half for causal.
 //
-//   build/bench/attention_benchmark [--benchmark_filter=avx2] [--benchmark_repetitions=5]
+//   build/bench/attention_bench [--benchmark_filter=avx2] [--benchmark_repetitions=5]
 #include <benchmark/benchmark.h>
 #include <time.h>
 
@@ -30,7 +30,7 @@ struct Work {
 };
 
 constexpr Work kWorks[] = {
-    {"N2048_d64", 1, 8, 2048, 64, false},      {"N2048_d128", 1, 8, 2048, 128, false},
+    {"N2048_d64", 1, 8, 2048, 64, false},       {"N2048_d128", 1, 8, 2048, 128, false},
     {"causal_N2048_d64", 1, 8, 2048, 64, true}, {"causal_N4096_d128", 1, 8, 4096, 128, true},
     {"B8_H12_N128_d64", 8, 12, 128, 64, false}, {"B64_H12_N17_d32", 64, 12, 17, 32, false},
 };
