@@ -1,0 +1,69 @@
+# Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+#
+# The front door. Each target does its own set-up; the work is done by scripts/ and CMake's presets.
+.NOTPARALLEL:
+FUZZ_SECONDS ?= 300
+CTEST := ctest --parallel $(shell nproc 2>/dev/null || echo 2)
+
+help: ## this list
+	@echo "make demo is the place to start."
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
+
+demo: ## the article's experiment, computed by the engine
+	@scripts/setup build
+	@scripts/build release foveate_cli
+	@build/release/foveate demo
+
+build: ## everything but the benchmarks, into build/release
+	@scripts/setup test
+	@scripts/build release
+
+test: build ## the tests: a few minutes
+	@$(CTEST) --preset release
+
+bench: ## the benchmarks
+	@scripts/setup bench
+	@scripts/build bench
+	@for b in build/bench/*_bench; do echo "== $$b"; $$b || exit 1; done
+
+format: ## format the sources
+	@scripts/setup check
+	@scripts/format
+
+format-check: ## say which sources are not formatted
+	@scripts/setup check
+	@scripts/format --check
+
+tidy: ## lint with clang-tidy
+	@scripts/setup check
+	@scripts/tidy
+
+targets: build ## the engine's tests on each instruction set of this machine
+	@scripts/targets
+
+asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@scripts/setup test
+	@scripts/build asan
+	@$(CTEST) --preset asan
+
+ubsan: ## the tests under UndefinedBehaviorSanitizer
+	@scripts/setup test
+	@scripts/build ubsan
+	@$(CTEST) --preset ubsan
+
+tsan: ## the tests under ThreadSanitizer
+	@scripts/setup test
+	@scripts/build tsan
+	@echo "skipped: tests labelled tbb (Debian's TBB is not instrumented; a std::thread executor stands in for it)"
+	@$(CTEST) --preset tsan --label-exclude tbb
+
+fuzz: ## each fuzzer for FUZZ_SECONDS (300)
+	@scripts/setup check
+	@scripts/fuzz $(FUZZ_SECONDS)
+
+check-all: format-check tidy test targets asan ubsan tsan fuzz ## all of it: the long round
+
+clean: ## remove build/
+	@rm -rf build
+
+.PHONY: help demo build test bench format format-check tidy targets asan ubsan tsan fuzz check-all clean
