@@ -73,6 +73,7 @@ class Run {
     row_tables_ = scratch_ + workers * plan.scratch_bytes;
     partials_ = row_tables_ + workers * plan.row_table_bytes;
 
+    const FpMode mode;  // the scale is rounded alike under any mode of the host
     // A softcap too small or too large for T stays a positive, finite number.
     softcap_ =
         options_.softcap > 0 ? std::max(narrowed<T>(options_.softcap), std::numeric_limits<T>::denorm_min()) : T{0};
@@ -125,17 +126,22 @@ class Run {
   // Split by split, the tiles of one split being neighbours: they share its keys.
   void attend_split(int64_t index, int64_t worker) {
     const int64_t tile = index % plan_.tiles, split = index / plan_.tiles;
-    kernel_.attend_split(task_of(tile, worker), split, partial(tile, split));
+    const kernels::TileTask<T> task = task_of(tile, worker);
+    kernel_.attend_split(task, split, partial(task, tile, split));
   }
 
   void merge_tile(int64_t tile, int64_t worker) {
-    kernel_.merge(task_of(tile, worker), partial(tile, 0), plan_.splits);
+    const kernels::TileTask<T> task = task_of(tile, worker);
+    kernel_.merge(task, partial(task, tile, 0), plan_.splits);
   }
 
-  T* partial(int64_t tile, int64_t split) {
-    const int64_t rows = plan_.heads_per_tile * plan_.queries_per_tile;
-    const int64_t elements = kernels::partial_elements(kernels::tile_width(rows, kernel_.lanes), extents_.d_v);
-    return reinterpret_cast<T*>(partials_) + (tile * plan_.splits + split) * elements;
+  /// Where a tile leaves the state of a split: each tile has room for full ones, and packs its own.
+  T* partial(const kernels::TileTask<T>& task, int64_t tile, int64_t split) {
+    const auto elements = [&](int64_t rows) {
+      return kernels::partial_elements(kernels::tile_width(rows, kernel_.lanes), extents_.d_v);
+    };
+    const int64_t full = elements(plan_.heads_per_tile * plan_.queries_per_tile);
+    return reinterpret_cast<T*>(partials_) + tile * plan_.splits * full + split * elements(task.n_rows);
   }
 
   kernels::TileTask<T> task_of(int64_t index, int64_t worker) {

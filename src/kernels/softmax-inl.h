@@ -194,7 +194,8 @@ HWY_NOINLINE void Normalize(D d, const Tile<T>& tile, const State<T>& state, T r
     const auto empty = hn::Eq(l_keys, hn::Zero(d));
     const auto nothing = hn::Mul(l, hn::Zero(d));
     for (int64_t i = lane; i < tile.width * tile.task.d_v; i += tile.width) {
-      const auto o = hn::MulAdd(hn::Load(d, state.o + i), factor, hn::Zero(d));
+      // The sum makes +0 of -0, which the product gives where it underflows.
+      const auto o = hn::Add(hn::Mul(hn::Load(d, state.o + i), factor), hn::Zero(d));
       hn::Store(hn::IfThenElse(empty, nothing, o), d, state.o + i);
     }
   }

@@ -1,0 +1,151 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/attend_arguments.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "cli/errors.h"
+#include "cli/option_value.h"
+
+namespace foveate::cli {
+namespace {
+
+constexpr const char* kInputs = "Inputs (.npy: float16/32/64, bool, int32/64; - reads standard input)";
+constexpr const char* kOutputs = "Outputs (.npy; at least one; - writes to standard output)";
+constexpr const char* kScores = "Scores";
+constexpr const char* kMasking = "Which keys take part (all that is given must allow a key)";
+constexpr const char* kRunning = "Running";
+
+[[noreturn]] void refuse_not_yet(std::string_view option, std::string_view what) {
+  throw WrongUse(fmt::format("{}: {}not built yet in foveate " FOVEATE_VERSION, option, what));
+}
+
+/// An option whose value `use` takes.
+void add(CLI::App& command, const char* group, const std::string& name, const char* value, const char* help,
+         const std::function<void(const std::string&)>& use) {
+  command.add_option_function<std::string>(name, use, help)->option_text(value)->group(group);
+}
+
+void add_file(CLI::App& command, const char* group, const std::string& name, const char* help, std::string& path) {
+  add(command, group, name, "F", help, [name, &path](const std::string& value) {
+    if (value.empty()) throw WrongUse(fmt::format("{}: empty; name a file", name));
+    if (value.starts_with("--")) throw WrongUse(fmt::format("{}: no file named before {}", name, value));
+    if (value.ends_with(".safetensors")) refuse_not_yet(name, ".safetensors is ");
+    path = value;
+  });
+}
+
+void add_inputs(CLI::App& command, AttendArguments& arguments) {
+  add_file(command, kInputs, "--q", "queries  [b, h_q, n_q, d_k]; also [h, n, d] or [n, d]", arguments.q);
+  add_file(command, kInputs, "--k", "keys     [b, h_kv, n_kv, d_k]; h_kv divides h_q", arguments.k);
+  add_file(command, kInputs, "--v", "values   [b, h_kv, n_kv, d_v]", arguments.v);
+  add(command, kInputs, "--layout", "bhnd|bnhd", "order of the axes of q, k, v and out (default bhnd)",
+      [&](const std::string& value) {
+        arguments.layout = one_of("--layout", value, {"bhnd", "bnhd"}) == 0 ? Layout::bhnd : Layout::bnhd;
+      });
+  add(command, kInputs, "--dtype", "f32|f64", "compute in this type, q, k and v converted to it (default: q's own)",
+      [&](const std::string& value) {
+        const size_t choice = one_of("--dtype", value, {"f32", "f64", "f16", "bf16"});
+        if (choice > 1) refuse_not_yet("--dtype", value + " is ");
+        arguments.dtype = choice == 0 ? DType::f32 : DType::f64;
+      });
+}
+
+void add_outputs(CLI::App& command, AttendArguments& arguments) {
+  add_file(command, kOutputs, "--out", "attention output, q's axes with d_v last, in the type computed in",
+           arguments.out);
+  add_file(command, kOutputs, "--lse", "natural log of each row's sum of exp(score)  [b, h_q, n_q]", arguments.lse);
+  add_file(command, kOutputs, "--weights", "attention weights  [b, h_q, n_q, n_kv]; takes n_q x n_kv memory",
+           arguments.weights);
+  command.add_flag("--json", arguments.json, "a machine-readable summary on standard output")->group(kOutputs);
+}
+
+void add_scores(CLI::App& command, AttendArguments& arguments) {
+  AttentionOptions& options = arguments.options;
+  add(command, kScores, "--scale", "X", "multiplies q . k (default 1/sqrt(d_k))",
+      [&](const std::string& value) { options.scale = finite_number("--scale", value); });
+  add(command, kScores, "--softcap", "X", "scores pass through X * tanh(score / X) (default 0: off)",
+      [&](const std::string& value) { options.softcap = finite_number("--softcap", value); });
+  add_file(command, kScores, "--bias", "float, added to the scores; broadcast to [b, h_q, n_q, n_kv]", arguments.bias);
+  add_file(command, kScores, "--alibi", "ALiBi slopes  [h_q]: score - slope * |p_i - j|", arguments.alibi);
+  add_file(command, kScores, "--sinks", "one more score a head, which takes weight and adds no value  [h_q]",
+           arguments.sinks);
+}
+
+void add_masking(CLI::App& command, AttendArguments& arguments) {
+  AttentionOptions& options = arguments.options;
+  command.add_flag("--causal", options.causal, "keys up to the query's own position p_i only")->group(kMasking);
+  add(command, kMasking, "--align", "bottom-right|top-left", "p_i = i + n_kv - n_q, or p_i = i (default bottom-right)",
+      [&](const std::string& value) {
+        options.align =
+            one_of("--align", value, {"bottom-right", "top-left"}) == 0 ? Align::bottom_right : Align::top_left;
+      });
+  add(command, kMasking, "--window", "L,R", "keys from p_i - L to p_i + R only, both inclusive; -1: no bound",
+      [&](const std::string& value) {
+        const std::vector<int64_t> sides = whole_numbers("--window", value, "L,R");
+        options.window_left = sides[0];
+        options.window_right = sides[1];
+      });
+  add_file(command, kMasking, "--mask", "bool, true = takes part; broadcast to [b, h_q, n_q, n_kv]", arguments.mask);
+  add_file(command, kMasking, "--q-lengths", "how many queries of each sequence are there  [b], int",
+           arguments.q_lengths);
+  add_file(command, kMasking, "--kv-lengths", "how many keys of each sequence are there  [b], int",
+           arguments.kv_lengths);
+}
+
+/// Options that are known but not built yet: refused by name, and left out of the help.
+void add_not_yet(CLI::App& command) {
+  for (const char* name : {"--in", "--dropout", "--seed", "--dropout-mask", "--grad", "--dq", "--dk", "--dv", "--dbias",
+                           "--dsinks", "--stats"}) {
+    add(command, "", name, "", "", [name](const std::string&) { refuse_not_yet(name, ""); });
+  }
+}
+
+std::vector<NamedFile> present(const std::vector<NamedFile>& files) {
+  std::vector<NamedFile> named;
+  for (const NamedFile& file : files) {
+    if (!file.path.empty()) named.push_back(file);
+  }
+  return named;
+}
+
+}  // namespace
+
+void declare_arguments(CLI::App& command, AttendArguments& arguments) {
+  add_inputs(command, arguments);
+  add_outputs(command, arguments);
+  add_scores(command, arguments);
+  add_masking(command, arguments);
+  add(command, kRunning, "--threads", "N", "worker threads (default: all cores)", [&](const std::string& value) {
+    arguments.threads = static_cast<int>(std::min<int64_t>(whole_number("--threads", value, 1), 4096));
+  });
+  add_not_yet(command);
+}
+
+void check_arguments(const AttendArguments& arguments) {
+  for (const auto& [option, path] : {NamedFile{"--q", arguments.q}, {"--k", arguments.k}, {"--v", arguments.v}}) {
+    if (path.empty()) throw WrongUse(fmt::format("{}: missing; give --q, --k and --v, each a .npy file", option));
+  }
+  const std::vector<NamedFile> outputs =
+      present({{"--out", arguments.out}, {"--lse", arguments.lse}, {"--weights", arguments.weights}});
+  if (outputs.empty()) throw WrongUse("nothing to write: give --out, --lse or --weights");
+  for (const NamedFile& file : outputs) {
+    if (arguments.json && file.path == "-") {
+      throw WrongUse(fmt::format("{}: standard output is --json's already; name a file", file.option));
+    }
+  }
+  check_files(present({{"--q", arguments.q},
+                       {"--k", arguments.k},
+                       {"--v", arguments.v},
+                       {"--mask", arguments.mask},
+                       {"--bias", arguments.bias},
+                       {"--alibi", arguments.alibi},
+                       {"--sinks", arguments.sinks},
+                       {"--q-lengths", arguments.q_lengths},
+                       {"--kv-lengths", arguments.kv_lengths}}),
+              outputs);
+}
+
+}  // namespace foveate::cli

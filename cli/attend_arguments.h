@@ -1,0 +1,39 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+//
+// What `foveate attend` was asked to do: the command line, parsed.
+#ifndef FOVEATE_CLI_ATTEND_ARGUMENTS_H_
+#define FOVEATE_CLI_ATTEND_ARGUMENTS_H_
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/files.h"
+#include "foveate/attention.h"
+
+namespace foveate::cli {
+
+/// Paths are empty where an option was left out; "-" is standard input or output.
+struct AttendArguments {
+  std::string q, k, v;
+  std::string mask, bias, alibi, sinks, q_lengths, kv_lengths;
+  std::string out, lse, weights;
+
+  Layout layout = Layout::bhnd;
+  std::optional<DType> dtype;  ///< left out: q's own
+  AttentionOptions options;    ///< the numbers and flags; the arrays come with the inputs
+  int threads = 0;             ///< 0: all cores
+  bool json = false;
+};
+
+/// Adds the options of `attend` to its command. Parsing fills `arguments`, which must outlive it, or throws WrongUse.
+void declare_arguments(CLI::App& command, AttendArguments& arguments);
+
+/// The files it reads and writes. Throws WrongUse where q, k or v is missing, there is nothing to write, or a file is
+/// unfit.
+void check_arguments(const AttendArguments& arguments);
+
+}  // namespace foveate::cli
+
+#endif  // FOVEATE_CLI_ATTEND_ARGUMENTS_H_

@@ -1,0 +1,156 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/attend_inputs.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string_view>
+#include <utility>
+
+#include "cli/convert.h"
+#include "cli/errors.h"
+#include "io/npy.h"
+
+namespace foveate::cli {
+namespace {
+
+constexpr size_t kAxes = 4;
+
+/// The array an option names, or none where it was left out.
+io::Array read(std::string_view name, const std::string& path) {
+  if (path.empty()) return {};
+  try {
+    return io::read_npy(path);
+  } catch (const io::Error& error) {
+    throw WrongUse(fmt::format("{}: {}", name, error.what()));
+  }
+}
+
+bool is_float(DType dtype) { return dtype == DType::f16 || dtype == DType::f32 || dtype == DType::f64; }
+
+void require_float(std::string_view name, const io::Array& array) {
+  if (is_float(array.dtype)) return;
+  throw WrongUse(
+      fmt::format("{}: {} elements, not floats; save it with astype('float32')", name, name_of(array.dtype)));
+}
+
+void require_axes(std::string_view name, const io::Array& array, size_t least, size_t most, std::string_view remedy) {
+  if (array.shape.size() >= least && array.shape.size() <= most) return;
+  throw WrongUse(fmt::format("{}: {} axes, shape {}; {}", name, array.shape.size(), array.shape, remedy));
+}
+
+/// Reads floats that the library takes as they are; float16 becomes float32, exactly.
+io::Array read_floats(std::string_view name, const std::string& path, size_t most_axes, std::string_view remedy) {
+  io::Array array = read(name, path);
+  if (array.dtype == DType::none) return array;
+  require_float(name, array);
+  require_axes(name, array, most_axes == 1, most_axes, remedy);
+  return array.dtype == DType::f16 ? convert(std::move(array), DType::f32) : std::move(array);
+}
+
+io::Array read_lengths(std::string_view name, const std::string& path) {
+  io::Array array = read(name, path);
+  if (array.dtype != DType::none) require_axes(name, array, 1, 1, "give [b], one length a sequence");
+  return array;
+}
+
+void require_matching_axes(const AttendInputs& inputs) {
+  require_axes("q", inputs.q, 2, kAxes, "give [n, d], [h, n, d] or [b, h, n, d]");
+  for (const auto& [name, array] : {std::pair("k", &inputs.k), std::pair("v", &inputs.v)}) {
+    if (array->shape.size() == inputs.q.shape.size()) continue;
+    throw WrongUse(fmt::format("{}: {} axes, shape {}, where q has {}, shape {}; give q, k and v equally many", name,
+                               array->shape.size(), array->shape, inputs.q.shape.size(), inputs.q.shape));
+  }
+}
+
+DType computed_dtype(const AttendArguments& arguments, DType of_q) {
+  if (arguments.dtype) return *arguments.dtype;
+  if (of_q == DType::f16)
+    throw WrongUse("q: float16 is not built yet in foveate " FOVEATE_VERSION "; give --dtype f32");
+  return of_q;
+}
+
+AttentionShape shape_of(const AttendInputs& inputs, Layout layout) {
+  const ConstTensor q = view_on_bhnd(inputs.q, layout);
+  const ConstTensor v = view_on_bhnd(inputs.v, layout);
+  return {.b = q.shape[0],
+          .h_q = q.shape[1],
+          .h_kv = v.shape[1],
+          .n_q = q.shape[2],
+          .n_kv = v.shape[2],
+          .d_k = q.shape[3],
+          .d_v = v.shape[3],
+          .dtype = q.dtype,
+          .additive_mask = inputs.mask.dtype != DType::none || inputs.bias.dtype != DType::none};
+}
+
+/// Views a mask or a bias aligned to the right, as NumPy broadcasts.
+ConstTensor view_broadcast(const io::Array& array) {
+  ConstTensor view{array.data(), array.dtype, {1, 1, 1, 1}, {0, 0, 0, 0}};
+  for (size_t axis = 0, place = kAxes - array.shape.size(); axis < array.shape.size(); ++axis, ++place) {
+    view.shape[place] = array.shape[axis];
+    view.stride[place] = array.stride[axis];
+  }
+  return view;
+}
+
+ConstVector view_vector(const io::Array& array) { return {array.data(), array.dtype, array.shape[0], array.stride[0]}; }
+
+}  // namespace
+
+std::vector<size_t> axis_places(size_t axes, Layout layout) {
+  if (axes == 2) return {2, 3};
+  std::vector<size_t> places =
+      layout == Layout::bhnd ? std::vector<size_t>{0, 1, 2, 3} : std::vector<size_t>{0, 2, 1, 3};
+  places.erase(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(kAxes - axes));
+  return places;
+}
+
+ConstTensor view_on_bhnd(const io::Array& array, Layout layout) {
+  ConstTensor view{array.data(), array.dtype, {1, 1, 1, 1}, {0, 0, 0, 0}};
+  const std::vector<size_t> places = axis_places(array.shape.size(), layout);
+  for (size_t axis = 0; axis < places.size(); ++axis) {
+    view.shape[places[axis]] = array.shape[axis];
+    view.stride[places[axis]] = array.stride[axis];
+  }
+  return view;
+}
+
+AttendInputs load_inputs(const AttendArguments& arguments) {
+  constexpr std::string_view kBroadcast = "give at most 4, broadcast to [b, h_q, n_q, n_kv]";
+  constexpr std::string_view kPerHead = "give [h_q], one number a query head";
+  AttendInputs inputs;
+  inputs.q = read("q", arguments.q);
+  inputs.k = read("k", arguments.k);
+  inputs.v = read("v", arguments.v);
+  require_matching_axes(inputs);
+  for (const auto& [name, array] : {std::pair("q", &inputs.q), std::pair("k", &inputs.k), std::pair("v", &inputs.v)}) {
+    require_float(name, *array);
+  }
+  const DType dtype = computed_dtype(arguments, inputs.q.dtype);
+  for (io::Array* array : {&inputs.q, &inputs.k, &inputs.v}) *array = convert(std::move(*array), dtype);
+
+  inputs.mask = read("mask", arguments.mask);
+  require_axes("mask", inputs.mask, 0, kAxes, kBroadcast);
+  inputs.bias = read_floats("bias", arguments.bias, kAxes, kBroadcast);
+  inputs.alibi = read_floats("alibi", arguments.alibi, 1, kPerHead);
+  inputs.sinks = read_floats("sinks", arguments.sinks, 1, kPerHead);
+  inputs.q_lengths = read_lengths("q_lengths", arguments.q_lengths);
+  inputs.kv_lengths = read_lengths("kv_lengths", arguments.kv_lengths);
+  inputs.axes = inputs.q.shape.size();
+  inputs.shape = shape_of(inputs, arguments.layout);
+  return inputs;
+}
+
+AttentionOptions options_with_arrays(const AttentionOptions& options, const AttendInputs& inputs) {
+  AttentionOptions all = options;
+  if (inputs.mask.dtype != DType::none) all.mask = view_broadcast(inputs.mask);
+  if (inputs.bias.dtype != DType::none) all.bias = view_broadcast(inputs.bias);
+  if (inputs.alibi.dtype != DType::none) all.alibi_slopes = view_vector(inputs.alibi);
+  if (inputs.sinks.dtype != DType::none) all.sinks = view_vector(inputs.sinks);
+  if (inputs.q_lengths.dtype != DType::none) all.q_lengths = view_vector(inputs.q_lengths);
+  if (inputs.kv_lengths.dtype != DType::none) all.kv_lengths = view_vector(inputs.kv_lengths);
+  return all;
+}
+
+}  // namespace foveate::cli

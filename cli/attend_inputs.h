@@ -1,0 +1,37 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+//
+// From files to what the library takes: arrays read, converted where need be, and viewed on the axes [b, h, n, d].
+#ifndef FOVEATE_CLI_ATTEND_INPUTS_H_
+#define FOVEATE_CLI_ATTEND_INPUTS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "cli/attend_arguments.h"
+#include "foveate/attention.h"
+#include "io/array.h"
+
+namespace foveate::cli {
+
+struct AttendInputs {
+  io::Array q, k, v, mask, bias, alibi, sinks, q_lengths, kv_lengths;  ///< dtype none where left out
+  size_t axes = 0;                                                     ///< of q, k and v: 2, 3 or 4
+  AttentionShape shape;  ///< b, h_q, n_q and d_k as q has them, n_kv and d_v as v has, dtype as computed in
+};
+
+/// Reads and converts. Throws WrongUse for what the library would never see: axes that do not match, elements that are no
+/// floats. All else is left to the library.
+AttendInputs load_inputs(const AttendArguments& arguments);
+
+/// The options with their arrays, which `inputs` keeps.
+AttentionOptions options_with_arrays(const AttentionOptions& options, const AttendInputs& inputs);
+
+/// Where each axis of an array of two, three or four axes goes among [b, h, n, d]: those it lacks have extent 1.
+std::vector<size_t> axis_places(size_t axes, Layout layout);
+
+/// Views q, k or v on the axes [b, h, n, d].
+ConstTensor view_on_bhnd(const io::Array& array, Layout layout);
+
+}  // namespace foveate::cli
+
+#endif  // FOVEATE_CLI_ATTEND_INPUTS_H_

@@ -1,0 +1,74 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/attend_outputs.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "cli/errors.h"
+#include "io/npy.h"
+#include "io/output_file.h"
+
+namespace foveate::cli {
+namespace {
+
+using Extents = std::array<int64_t, 4>;
+
+void require_addressable(std::string_view name, const std::vector<int64_t>& shape, DType dtype) {
+  int64_t bytes = size_of(dtype);
+  for (const int64_t extent : shape) {
+    if (extent == 0) return;
+    if (__builtin_mul_overflow(bytes, extent, &bytes)) {
+      throw WrongUse(fmt::format("{}: shape {} is larger than any memory", name, shape));
+    }
+  }
+}
+
+/// An output with the given extents [b, h, n, last], stored with the axes at `places` of those, in that order.
+AttendOutputs::Output make_output(std::string name, std::string path, DType dtype, const Extents& extents,
+                                  const std::vector<size_t>& places) {
+  std::vector<int64_t> shape;
+  for (const size_t place : places) shape.push_back(extents[place]);
+  require_addressable(name, shape, dtype);
+  io::Array array = io::make_array(dtype, shape);
+  Tensor view{array.data(), dtype, {extents[0], extents[1], extents[2], extents[3]}, {0, 0, 0, 0}};
+  for (size_t axis = 0; axis < places.size(); ++axis) view.stride[places[axis]] = array.stride[axis];
+  return {std::move(name), std::move(path), std::move(array), view};
+}
+
+}  // namespace
+
+AttendOutputs::AttendOutputs(const AttendArguments& arguments, const AttendInputs& inputs) {
+  const AttentionShape& shape = inputs.shape;
+  const auto add = [&](const char* name, const std::string& path, int64_t last, const std::vector<size_t>& places) {
+    if (path.empty()) return;
+    outputs_.push_back(make_output(name, path, shape.dtype, {shape.b, shape.h_q, shape.n_q, last}, places));
+  };
+  // lse and weights are [b, h, n, ...] in any layout.
+  const std::vector<size_t> in_layout = axis_places(inputs.axes, arguments.layout);
+  const std::vector<size_t> head_first = axis_places(inputs.axes, Layout::bhnd);
+  add("out", arguments.out, shape.d_v, in_layout);
+  add("lse", arguments.lse, 1, {head_first.begin(), head_first.end() - 1});
+  add("weights", arguments.weights, shape.n_kv, head_first);
+}
+
+AttentionOutputs AttendOutputs::views() const {
+  AttentionOutputs views;
+  for (const Output& output : outputs_) {
+    (output.name == "out" ? views.o : output.name == "lse" ? views.lse : views.weights) = output.view;
+  }
+  return views;
+}
+
+void AttendOutputs::write() const {
+  std::vector<io::OutputFile> files;
+  files.reserve(outputs_.size());
+  for (const Output& output : outputs_) files.emplace_back(output.path);
+  for (size_t i = 0; i < files.size(); ++i) io::write_npy(files[i], outputs_[i].array);
+  io::commit_together(files);
+}
+
+}  // namespace foveate::cli

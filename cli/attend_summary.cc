@@ -1,0 +1,69 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/attend_summary.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "foveate/target.h"
+
+namespace foveate::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json or_null(const std::string& path) { return path.empty() ? Json() : Json(path); }
+
+Json shape_of(const AttentionShape& shape) {
+  return {{"b", shape.b},       {"h_q", shape.h_q}, {"h_kv", shape.h_kv}, {"n_q", shape.n_q},
+          {"n_kv", shape.n_kv}, {"d_k", shape.d_k}, {"d_v", shape.d_v}};
+}
+
+/// Operations of the two products if no key were masked, an addition and a multiplication counted as two.
+double dense_flops(const AttentionShape& shape) {
+  return 2.0 * static_cast<double>(shape.b) * static_cast<double>(shape.h_q) * static_cast<double>(shape.n_q) *
+         static_cast<double>(shape.n_kv) * static_cast<double>(shape.d_k + shape.d_v);
+}
+
+Json options_of(const AttendArguments& arguments) {
+  const AttentionOptions& options = arguments.options;
+  return {{"layout", arguments.layout == Layout::bhnd ? "bhnd" : "bnhd"},
+          {"scale", options.scale ? Json(*options.scale) : Json()},  // null: 1/sqrt(d_k)
+          {"causal", options.causal},
+          {"align", options.align == Align::bottom_right ? "bottom-right" : "top-left"},
+          {"window", {options.window_left, options.window_right}},
+          {"softcap", options.softcap},
+          {"mask", or_null(arguments.mask)},
+          {"bias", or_null(arguments.bias)},
+          {"alibi", or_null(arguments.alibi)},
+          {"sinks", or_null(arguments.sinks)},
+          {"q_lengths", or_null(arguments.q_lengths)},
+          {"kv_lengths", or_null(arguments.kv_lengths)}};
+}
+
+Json outputs_of(const AttendOutputs& outputs) {
+  Json all = Json::object();
+  for (const AttendOutputs::Output& output : outputs.all()) {
+    all[output.name] = {{"file", output.path}, {"dtype", name_of(output.array.dtype)}, {"shape", output.array.shape}};
+  }
+  return all;
+}
+
+}  // namespace
+
+void print_summary(const AttendArguments& arguments, const AttendInputs& inputs, const AttendOutputs& outputs,
+                   int threads, double seconds) {
+  const Json summary = {{"foveate", FOVEATE_VERSION},
+                        {"shape", shape_of(inputs.shape)},
+                        {"dtype", name_of(inputs.shape.dtype)},
+                        {"target", active_target()},
+                        {"threads", threads},
+                        {"seconds", seconds},
+                        {"dense_flops", dense_flops(inputs.shape)},
+                        {"options", options_of(arguments)},
+                        {"outputs", outputs_of(outputs)}};
+  // File names need not be UTF-8; JSON must be.
+  fmt::print("{}\n", summary.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace foveate::cli

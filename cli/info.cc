@@ -1,0 +1,165 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/info.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/errors.h"
+#include "cli/machine.h"
+#include "cli/option_value.h"
+#include "foveate/attention.h"
+#include "foveate/target.h"
+
+namespace foveate::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kPlanForm = "b,h_q,h_kv,n_q,n_kv,d_k,d_v";
+
+struct InfoArguments {
+  std::optional<AttentionShape> shape;  ///< of --plan
+  DType dtype = DType::f32;
+  int64_t threads = 0;  ///< 0: all cores
+  bool json = false;
+};
+
+/// One figure of a plan, with its name in JSON and a word on what it is.
+struct Figure {
+  std::string_view name;
+  int64_t value;
+  std::string_view meaning;
+};
+
+std::vector<Figure> figures_of(const AttentionPlan& plan) {
+  return {{"tile_rows", plan.tile_rows, "query rows of a full tile: lanes of a vector times vectors"},
+          {"block_keys", plan.block_keys, "keys that meet a tile at a time"},
+          {"split_keys", plan.split_keys, "keys of a split, each begun from a fresh maximum and merged in order"},
+          {"tiles", plan.tiles, "query tiles in all"},
+          {"splits", plan.splits, "key splits that a tile walks"},
+          {"split_groups", plan.split_groups, "tasks that share a tile's splits; 1: one task walks them all"},
+          {"tasks", plan.tasks, "tasks for the threads, merging included"},
+          {"workspace_bytes", static_cast<int64_t>(plan.workspace_bytes), "scratch memory for all threads together"}};
+}
+
+AttentionPlan plan_of(const AttentionShape& shape, int64_t threads) {
+  AttentionPlan plan;
+  throw_unless_ok(attention_plan(shape, threads, &plan));
+  return plan;
+}
+
+std::vector<std::string> targets() {
+  std::vector<std::string> names;
+  for (int64_t i = 0; i < target_count(); ++i) names.emplace_back(target_name(i));
+  return names;
+}
+
+std::string targets_text() {
+  std::vector<std::string> names = targets();
+  for (std::string& name : names) {
+    if (name == active_target()) name += " (in use)";
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string bytes_text(int64_t bytes) {
+  constexpr int64_t kMiB = 1 << 20;
+  return bytes % kMiB == 0 ? fmt::format("{} MiB", bytes / kMiB)
+                           : fmt::format("{:g} KiB", static_cast<double>(bytes) / 1024);
+}
+
+std::string caches_text() {
+  std::vector<std::string> texts;
+  for (const Cache& cache : data_caches()) texts.push_back(fmt::format("{} {}", cache.name, bytes_text(cache.bytes)));
+  return texts.empty() ? "not told by the system" : fmt::format("{}", fmt::join(texts, ", "));
+}
+
+void print_text(const InfoArguments& arguments, int64_t threads, const std::optional<AttentionPlan>& plan) {
+  fmt::print("foveate {}\n", FOVEATE_VERSION);
+  fmt::print("  {:<16} {}\n", "targets", targets_text());
+  fmt::print("  {:<16} FOVEATE_TARGET={} pins one\n", "", target_name(target_count() - 1));
+  fmt::print("  {:<16} {} usable\n", "cores", usable_cores());
+  fmt::print("  {:<16} {}\n", "caches", caches_text());
+  if (!plan) return;
+  const AttentionShape& s = *arguments.shape;
+  fmt::print("\nplan for q [{}, {}, {}, {}], k [{}, {}, {}, {}], v [{}, {}, {}, {}], {}, {} thread{}\n", s.b, s.h_q,
+             s.n_q, s.d_k, s.b, s.h_kv, s.n_kv, s.d_k, s.b, s.h_kv, s.n_kv, s.d_v, name_of(s.dtype), threads,
+             threads == 1 ? "" : "s");
+  for (const Figure& figure : figures_of(*plan)) {
+    std::string name(figure.name);
+    std::replace(name.begin(), name.end(), '_', ' ');
+    fmt::print("  {:<16} {:>12}  {}\n", name, figure.value, figure.meaning);
+  }
+}
+
+void print_json(const InfoArguments& arguments, int64_t threads, const std::optional<AttentionPlan>& plan) {
+  Json caches = Json::object();
+  for (const Cache& cache : data_caches()) caches[cache.name] = cache.bytes;
+  Json info = {{"foveate", FOVEATE_VERSION},
+               {"targets", targets()},
+               {"target", active_target()},
+               {"cores", usable_cores()},
+               {"caches", caches}};
+  if (plan) {
+    const AttentionShape& s = *arguments.shape;
+    Json& figures = info["plan"] = {{"b", s.b},          {"h_q", s.h_q}, {"h_kv", s.h_kv}, {"n_q", s.n_q},
+                                    {"n_kv", s.n_kv},    {"d_k", s.d_k}, {"d_v", s.d_v},   {"dtype", name_of(s.dtype)},
+                                    {"threads", threads}};
+    for (const Figure& figure : figures_of(*plan)) figures[std::string(figure.name)] = figure.value;
+  }
+  fmt::print("{}\n", info.dump(2));
+}
+
+void run(InfoArguments& arguments) {
+  const int64_t threads = arguments.threads > 0 ? arguments.threads : usable_cores();
+  plan_of({}, 1);  // says so where FOVEATE_TARGET names no target, before active_target() is asked
+  std::optional<AttentionPlan> plan;
+  if (arguments.shape) {
+    arguments.shape->dtype = arguments.dtype;
+    plan = plan_of(*arguments.shape, threads);
+  }
+  (arguments.json ? print_json : print_text)(arguments, threads, plan);
+}
+
+AttentionShape parse_shape(const std::string& text) {
+  const std::vector<int64_t> n = whole_numbers("--plan", text, kPlanForm);
+  return {.b = n[0], .h_q = n[1], .h_kv = n[2], .n_q = n[3], .n_kv = n[4], .d_k = n[5], .d_v = n[6]};
+}
+
+}  // namespace
+
+void add_info(CLI::App& app) {
+  const auto arguments = std::make_shared<InfoArguments>();
+  CLI::App* command = app.add_subcommand("info", "Show targets, cores and caches, and how a call would be planned.");
+  command
+      ->add_option_function<std::string>(
+          "--plan", [arguments](const std::string& text) { arguments->shape = parse_shape(text); },
+          "also plan a call of this shape: tiles, splits, tasks, workspace")
+      ->option_text(std::string(kPlanForm));
+  command
+      ->add_option_function<std::string>(
+          "--dtype",
+          [arguments](const std::string& text) {
+            arguments->dtype = one_of("--dtype", text, {"f32", "f64"}) == 0 ? DType::f32 : DType::f64;
+          },
+          "of the planned call (default f32)")
+      ->option_text("f32|f64");
+  command
+      ->add_option_function<std::string>(
+          "--threads",
+          [arguments](const std::string& text) { arguments->threads = whole_number("--threads", text, 1); },
+          "of the planned call (default: all cores)")
+      ->option_text("N");
+  command->add_flag("--json", arguments->json, "machine-readable");
+  command->footer("Example:\n  foveate info --plan 1,8,8,2048,2048,64,64");
+  command->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace foveate::cli

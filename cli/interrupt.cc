@@ -1,0 +1,52 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/interrupt.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "cli/errors.h"
+#include "io/output_file.h"
+
+namespace foveate::cli {
+namespace {
+
+// What a signal handler may touch: lock-free atomics.
+std::atomic<bool> deferred{false};
+std::atomic<bool> stop_flag{false};
+std::atomic<int> caught{0};
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
+
+extern "C" void on_signal(int signal) {
+  if (deferred && caught.exchange(signal) == 0) {
+    stop_flag = true;
+    return;
+  }
+  io::remove_temporaries();
+  _exit(kExitSignal + signal);
+}
+
+}  // namespace
+
+void handle_signals() {
+  struct sigaction action = {};
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+  action.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &action, nullptr);
+}
+
+Cancellable::Cancellable() { deferred = true; }
+
+Cancellable::~Cancellable() { deferred = false; }
+
+const std::atomic<bool>* Cancellable::stop() const { return &stop_flag; }
+
+void Cancellable::finish() {
+  // In this order: a signal after the first line ends the process in its handler, one before it is seen here.
+  deferred = false;
+  if (const int signal = caught; signal != 0) throw Interrupted{signal};
+}
+
+}  // namespace foveate::cli

@@ -1,0 +1,143 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+//
+// The command `foveate`: its subcommands, and the one place where errors become a line and an exit status.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/attend.h"
+#include "cli/demo.h"
+#include "cli/errors.h"
+#include "cli/info.h"
+#include "cli/option_value.h"
+
+namespace foveate::cli {
+namespace {
+
+constexpr const char* kFooter = R"(Examples:
+  foveate demo
+  foveate attend --q q.npy --k k.npy --v v.npy --causal --out o.npy
+  foveate info --plan 1,8,8,2048,2048,64,64
+
+foveate COMMAND --help tells more.)";
+
+/// CLI11's help with one empty line between groups instead of two.
+class HelpFormatter final : public CLI::Formatter {
+ public:
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    return CLI::detail::find_and_replace(Formatter::make_help(app, std::move(name), mode), "\n\n\n", "\n\n");
+  }
+};
+
+std::shared_ptr<CLI::Formatter> make_formatter() {
+  auto formatter = std::make_shared<HelpFormatter>();
+  formatter->column_width(36);
+  formatter->label("SUBCOMMAND", "COMMAND");
+  return formatter;
+}
+
+/// The subcommand in use, or the app itself.
+const CLI::App& command_in_use(const CLI::App& app) {
+  const std::vector<CLI::App*> used = app.get_subcommands();
+  return used.empty() ? app : *used.front();
+}
+
+std::string full_name(const CLI::App& command) {
+  return command.get_parent() == nullptr ? command.get_name()
+                                         : fmt::format("{} {}", command.get_parent()->get_name(), command.get_name());
+}
+
+/// One line on standard error, whatever a file name or an argument holds.
+int report(const CLI::App& command, std::string message, int exit_status) {
+  for (char& c : message) {
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
+  }
+  fmt::print(stderr, "{}: {}\n", full_name(command), message);
+  return exit_status;
+}
+
+/// What could have been meant where `command` met an argument that it does not know.
+std::vector<std::string> known_words(const CLI::App& command) {
+  std::vector<std::string> words;
+  for (const CLI::Option* option : command.get_options()) words.push_back(option->get_name());
+  for (const CLI::App* subcommand : command.get_subcommands({})) words.push_back(subcommand->get_name());
+  return words;
+}
+
+/// CLI11's words, where they are good; ours, where they are not.
+std::string parse_error_text(const CLI::App& app, const CLI::ParseError& error) {
+  std::string text = error.what();
+  if (const std::vector<std::string> extras = app.remaining(true); !extras.empty()) {
+    const std::string meant = nearest(extras.front(), known_words(command_in_use(app)));
+    return fmt::format("unexpected '{}'", extras.front()) +
+           (meant.empty() ? "" : fmt::format("; did you mean {}?", meant));
+  }
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ArgumentMismatch)) {
+    const bool repeated = text.find("At Most") != text.npos;
+    return text.substr(0, text.find(':')) + (repeated ? ": given more than once" : ": no value given");
+  }
+  return text;
+}
+
+int report_parse_error(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& command = command_in_use(app);
+  const std::string text = parse_error_text(app, error);
+  return report(command, fmt::format("{} (see {} --help)", text, full_name(command)), kExitWrongUse);
+}
+
+int run(CLI::App& app, int argc, char** argv, const int& exit_status) {
+  if (argc == 1) {
+    std::cerr << app.help();
+    return kExitWrongUse;
+  }
+  try {
+    app.parse(argc, argv);
+    return exit_status;
+  } catch (const CLI::Success& asked) {  // --help, --version
+    return app.exit(asked);
+  } catch (const CLI::ParseError& error) {
+    return report_parse_error(app, error);
+  } catch (const WrongUse& error) {
+    return report(command_in_use(app), error.what(), kExitWrongUse);
+  } catch (const Interrupted& interrupted) {
+    return kExitSignal + interrupted.signal;
+  } catch (const std::bad_alloc&) {
+    return report(command_in_use(app), "not enough memory", kExitFailure);
+  } catch (const std::exception& error) {
+    return report(command_in_use(app), error.what(), kExitFailure);
+  }
+}
+
+/// Standard output that could not be written is a failure too.
+int flush_standard_output(const CLI::App& app, int exit_status) {
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) return exit_status;
+  return report(app, fmt::format("standard output: {}", std::strerror(errno)), kExitFailure);
+}
+
+}  // namespace
+}  // namespace foveate::cli
+
+int main(int argc, char** argv) {
+  using namespace foveate::cli;
+  CLI::App app("Scaled dot-product attention: exact, fast, and visible.", "foveate");
+  app.set_version_flag("--version", "foveate " FOVEATE_VERSION);
+  app.require_subcommand(1);
+  app.formatter(make_formatter());
+  app.footer(kFooter);
+  int exit_status = 0;
+  add_attend(app);
+  add_demo(app, exit_status);
+  add_info(app);
+  exit_status = run(app, argc, argv, exit_status);
+  return flush_standard_output(app, exit_status);
+}

@@ -1,0 +1,104 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/option_value.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "cli/errors.h"
+
+namespace foveate::cli {
+namespace {
+
+template <class T>
+std::optional<T> parse(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  T value{};
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || rest != end) return std::nullopt;
+  return value;
+}
+
+std::vector<std::string_view> split(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (size_t comma; (comma = text.find(',')) != text.npos; text.remove_prefix(comma + 1)) {
+    parts.push_back(text.substr(0, comma));
+  }
+  parts.push_back(text);
+  return parts;
+}
+
+/// Letters to insert, delete or change to come from a to b (Levenshtein).
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i + 1);
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t change = diagonal + (a[i] != b[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({change, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+double finite_number(std::string_view option, std::string_view text) {
+  const std::optional<double> value = parse<double>(text);
+  if (!value || !std::isfinite(*value)) {
+    throw WrongUse(fmt::format("{}: '{}' is not a finite number, such as 0.125", option, text));
+  }
+  return *value;
+}
+
+int64_t whole_number(std::string_view option, std::string_view text, int64_t least) {
+  const std::optional<int64_t> value = parse<int64_t>(text);
+  if (!value || *value < least) {
+    throw WrongUse(fmt::format("{}: '{}' is not a whole number of at least {}", option, text, least));
+  }
+  return *value;
+}
+
+std::vector<int64_t> whole_numbers(std::string_view option, std::string_view text, std::string_view form) {
+  std::vector<int64_t> values;
+  for (const std::string_view part : split(text)) {
+    if (const std::optional<int64_t> value = parse<int64_t>(part)) values.push_back(*value);
+  }
+  const size_t expected = split(form).size();
+  if (values.size() != expected || split(text).size() != expected) {
+    throw WrongUse(fmt::format("{}: '{}' is not {}: {} whole numbers between commas", option, text, form, expected));
+  }
+  return values;
+}
+
+size_t one_of(std::string_view option, std::string_view text, const std::vector<std::string_view>& words) {
+  const auto found = std::find(words.begin(), words.end(), text);
+  if (found == words.end()) {
+    throw WrongUse(fmt::format("{}: '{}' is none of {}", option, text, fmt::join(words, ", ")));
+  }
+  return static_cast<size_t>(found - words.begin());
+}
+
+std::string nearest(std::string_view word, const std::vector<std::string>& words) {
+  std::string best;
+  size_t best_distance = 1 + std::max<size_t>(1, word.size() / 4);
+  for (const std::string& candidate : words) {
+    const size_t distance = edit_distance(word, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+}  // namespace foveate::cli

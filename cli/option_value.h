@@ -1,0 +1,32 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+//
+// The values of command-line options, read strictly: the whole text counts, and whatever does not fit is a WrongUse that
+// names the option.
+#ifndef FOVEATE_CLI_OPTION_VALUE_H_
+#define FOVEATE_CLI_OPTION_VALUE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace foveate::cli {
+
+/// A finite number: "0.125", "-3", "1e-3".
+double finite_number(std::string_view option, std::string_view text);
+
+/// A whole number of at least `least`.
+int64_t whole_number(std::string_view option, std::string_view text, int64_t least);
+
+/// Whole numbers between commas, as many as `form` ("L,R") names.
+std::vector<int64_t> whole_numbers(std::string_view option, std::string_view text, std::string_view form);
+
+/// Which of `words` the text is, counted from 0.
+size_t one_of(std::string_view option, std::string_view text, const std::vector<std::string_view>& words);
+
+/// The word among `words` that `word` may be a slip of, or "" where none is near.
+std::string nearest(std::string_view word, const std::vector<std::string>& words);
+
+}  // namespace foveate::cli
+
+#endif  // FOVEATE_CLI_OPTION_VALUE_H_
