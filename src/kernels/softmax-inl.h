@@ -176,10 +176,10 @@ HWY_NOINLINE void Merge(D d, const Tile<T>& tile, const State<T>& into, const St
 }
 
 /// Joins each head's sink to the state as a score without a value, and divides: state.l becomes z relative to state.m,
-/// state.o the rows' output, multiplied by `raised`, each zero +0. Rows without weight give o = 0, whatever their values
+/// state.o the rows' output, each zero +0. Rows without weight give o = 0, whatever their values
 /// (but NaN where the sink makes it so).
 template <class D, class T>
-HWY_NOINLINE void Normalize(D d, const Tile<T>& tile, const State<T>& state, T raised) {
+HWY_NOINLINE void Normalize(D d, const Tile<T>& tile, const State<T>& state) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t lane = 0; lane < tile.width; lane += lanes) {
     const auto m_keys = hn::Load(d, state.m + lane), sink = hn::Load(d, tile.sink + lane);
@@ -190,7 +190,7 @@ HWY_NOINLINE void Normalize(D d, const Tile<T>& tile, const State<T>& state, T r
     const auto l = hn::MulAdd(l_keys, keep, Exp(d, hn::Sub(sink, subtract)));
     hn::Store(m, d, state.m + lane);
     hn::Store(l, d, state.l + lane);
-    const auto factor = hn::Mul(hn::Div(keep, l), hn::Set(d, raised));
+    const auto factor = hn::Div(keep, l);
     const auto empty = hn::Eq(l_keys, hn::Zero(d));
     const auto nothing = hn::Mul(l, hn::Zero(d));
     for (int64_t i = lane; i < tile.width * tile.task.d_v; i += tile.width) {

@@ -4,6 +4,7 @@
 // target (Highway's foreach_target), for tiles of one to kTileVectors vectors.
 #include "kernels/tile.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <cstdint>
@@ -77,23 +78,37 @@ HWY_INLINE void ForgetEmptyRows(const Tile<T>& tile, const State<T>& state) {
   }
 }
 
-/// Writes the rows' o from a normalised state. With `repair`, only elements that are not finite. Returns whether any
-/// element written is not finite.
+/// Writes the rows' o from a normalised state. Returns whether all is finite.
 template <class T>
-HWY_NOINLINE bool StoreOutputs(const Tile<T>& tile, const State<T>& state, bool repair) {
+HWY_NOINLINE bool StoreOutputs(const Tile<T>& tile, const State<T>& state) {
   const TileTask<T>& task = tile.task;
   T check = 0;
   for (int64_t r = 0; r < task.n_rows; ++r) {
-    const Row<T>& row = task.rows[r];
-    if (row.o == nullptr) continue;
+    T* const o = task.rows[r].o;
+    if (o == nullptr) continue;
     for (int64_t i = 0; i < task.d_v; ++i) {
-      T& o = row.o[i * task.o_stride];
-      if (repair && std::isfinite(o)) continue;
-      o = state.o[i * tile.width + r];
-      check += o * T{0};
+      o[i * task.o_stride] = state.o[i * tile.width + r];
+      check += state.o[i * tile.width + r] * T{0};
     }
   }
-  return !(check == T{0});
+  return check == T{0};
+}
+
+/// Replaces the elements of the rows' o that are not finite by those of a state walked with lowered weights. A mean of
+/// finite values is no larger than they are: what the last rounding carries past the largest number is that number.
+template <class T>
+HWY_NOINLINE void RepairOutputs(const Tile<T>& tile, const State<T>& state) {
+  constexpr T largest = std::numeric_limits<T>::max();
+  const TileTask<T>& task = tile.task;
+  for (int64_t r = 0; r < task.n_rows; ++r) {
+    if (task.rows[r].o == nullptr) continue;
+    for (int64_t i = 0; i < task.d_v; ++i) {
+      T& o = task.rows[r].o[i * task.o_stride];
+      const T low = state.o[i * tile.width + r];
+      if (std::isfinite(o)) continue;
+      o = std::isfinite(low) ? std::clamp(low * static_cast<T>(1 / kLowered), -largest, largest) : low;
+    }
+  }
 }
 
 template <class T>
@@ -143,15 +158,15 @@ HWY_NOINLINE void StoreWeights(D d, const Tile<T>& tile, const State<T>& state) 
 template <size_t NV, class D, class T>
 HWY_INLINE void Finish(D d, Tile<T>& tile) {
   ForgetEmptyRows(tile, tile.total);
-  Normalize(d, tile, tile.total, T{1});
-  const bool finite = !StoreOutputs(tile, tile.total, /*repair=*/false);
+  Normalize(d, tile, tile.total);
+  const bool finite = StoreOutputs(tile, tile.total);
   StoreLse(tile, tile.total);
   if (tile.task.rows[0].weights != nullptr) StoreWeights<NV>(d, tile, tile.total);
   if (finite) return;
   Walk<NV>(d, tile, static_cast<T>(kLowered));
   ForgetEmptyRows(tile, tile.total);
-  Normalize(d, tile, tile.total, static_cast<T>(1 / kLowered));
-  StoreOutputs(tile, tile.total, /*repair=*/true);
+  Normalize(d, tile, tile.total);
+  RepairOutputs(tile, tile.total);
 }
 
 template <size_t NV, class T>
