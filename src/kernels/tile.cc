@@ -1,256 +1,30 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
-// The tile kernel: walks the key splits and blocks that a tile's rows see, and writes the rows. Compiled once for each
-// target (Highway's foreach_target), for tiles of one to kTileVectors vectors.
+// The registry: the tile kernel compiled for every target that the compiler can make (Highway's foreach_target), and which
+// of these the processor runs.
 #include "kernels/tile.h"
 
-#include <algorithm>
-#include <cassert>
-#include <cmath>
 #include <cstdint>
-#include <limits>
+#include <iterator>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/tile.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
-#include "kernels/exp-inl.h"
-#include "kernels/gemm-inl.h"
-#include "kernels/scores-inl.h"
-#include "kernels/softmax-inl.h"
-#include "kernels/tile_state-inl.h"
+#include "kernels/scalar_f64.h"
+#include "kernels/tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace foveate::kernels {
 namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
 
-/// Weights are multiplied by it in the second try at sums that overflowed: 2^-40 is far below any count of keys, and
-/// costs only weights that add less than 2^-86 of such a sum.
-inline constexpr double kLowered = 0x1p-40;
-
-/// Joins one split's keys to an empty state. Weights are multiplied by `lowered` after they are summed into l.
-template <size_t NV, class D, class T>
-HWY_NOINLINE void WalkSplit(D d, const Tile<T>& tile, int64_t split, const State<T>& state, T lowered) {
-  Clear(d, tile, state);
-  constexpr int64_t kBlocks = kSplitKeys / kBlockKeys;
-  for (int64_t block = split * kBlocks; block < (split + 1) * kBlocks; ++block) {
-    BlockRange range = RangeOf(tile, block);
-    if (range.first >= range.last || !Scores<NV>(d, tile, range)) continue;
-    Softmax(d, tile, range, state);
-    if (lowered != T{1}) {
-      ForEachVector(d, tile, range, [&](int64_t place, int64_t lane) HWY_ATTR {
-        T* p = tile.s + place * tile.width + lane;
-        hn::Store(hn::Mul(hn::Load(d, p), hn::Set(d, lowered)), d, p);
-      });
-    }
-    WeightedSum<NV>(d, tile, range, state);
-  }
+TargetKernels Kernels(const char* name) {
+#if HWY_HAVE_FLOAT64
+  return {name, KernelOf<float>(), KernelOf<double>()};
+#else
+  return {name, KernelOf<float>(), scalar_f64_kernel()};
+#endif
 }
-
-/// The splits that some row of the tile sees: [first, last).
-template <class T>
-HWY_INLINE void SplitsSeen(const Tile<T>& tile, int64_t& first, int64_t& last) {
-  first = tile.begin < tile.end ? (tile.begin + tile.task.phase) / kSplitKeys : 0;
-  last = tile.begin < tile.end ? splits_of(tile.task.phase, tile.end) : 0;
-}
-
-/// Walks every split into tile.total.
-template <size_t NV, class D, class T>
-HWY_INLINE void Walk(D d, Tile<T>& tile, T lowered) {
-  int64_t first, last;
-  SplitsSeen(tile, first, last);
-  if (first == last) Clear(d, tile, tile.total);
-  // The first split's state is the total as it stands: merging it into an empty one would change no bit.
-  for (int64_t split = first; split < last; ++split) {
-    WalkSplit<NV>(d, tile, split, split == first ? tile.total : tile.split, lowered);
-    if (split != first) Merge(d, tile, tile.total, tile.split);
-  }
-}
-
-/// Empties the state of rows that see no key: blocks that all other rows see whole do not ask about them.
-template <class T>
-HWY_INLINE void ForgetEmptyRows(const Tile<T>& tile, const State<T>& state) {
-  for (int64_t r = 0; r < tile.task.n_rows; ++r) {
-    if (tile.task.rows[r].begin < tile.task.rows[r].end) continue;
-    state.m[r] = -std::numeric_limits<T>::infinity();
-    state.l[r] = 0;
-  }
-}
-
-/// Writes the rows' o from a normalised state. Returns whether all is finite.
-template <class T>
-HWY_NOINLINE bool StoreOutputs(const Tile<T>& tile, const State<T>& state) {
-  const TileTask<T>& task = tile.task;
-  T check = 0;
-  for (int64_t r = 0; r < task.n_rows; ++r) {
-    T* const o = task.rows[r].o;
-    if (o == nullptr) continue;
-    for (int64_t i = 0; i < task.d_v; ++i) {
-      o[i * task.o_stride] = state.o[i * tile.width + r];
-      check += state.o[i * tile.width + r] * T{0};
-    }
-  }
-  return check == T{0};
-}
-
-/// Replaces the elements of the rows' o that are not finite by those of a state walked with lowered weights. A mean of
-/// finite values is no larger than they are: what the last rounding carries past the largest number is that number.
-template <class T>
-HWY_NOINLINE void RepairOutputs(const Tile<T>& tile, const State<T>& state) {
-  constexpr T largest = std::numeric_limits<T>::max();
-  const TileTask<T>& task = tile.task;
-  for (int64_t r = 0; r < task.n_rows; ++r) {
-    if (task.rows[r].o == nullptr) continue;
-    for (int64_t i = 0; i < task.d_v; ++i) {
-      T& o = task.rows[r].o[i * task.o_stride];
-      const T low = state.o[i * tile.width + r];
-      if (std::isfinite(o)) continue;
-      o = std::isfinite(low) ? std::clamp(low * static_cast<T>(1 / kLowered), -largest, largest) : low;
-    }
-  }
-}
-
-template <class T>
-HWY_NOINLINE void StoreLse(const Tile<T>& tile, const State<T>& state) {
-  for (int64_t r = 0; r < tile.task.n_rows; ++r) {
-    const Row<T>& row = tile.task.rows[r];
-    if (row.lse == nullptr) continue;
-    *row.lse = LogSumExp(state.m[r], state.l[r]);
-  }
-}
-
-/// Writes the rows' weights, from a second pass over the scores: a_ij = exp(s_ij - m) / l, and 0 where j takes no part.
-template <size_t NV, class D, class T>
-HWY_NOINLINE void StoreWeights(D d, const Tile<T>& tile, const State<T>& state) {
-  const TileTask<T>& task = tile.task;
-  for (int64_t r = 0; r < task.n_rows; ++r) {
-    for (int64_t j = 0; j < task.n_kv; ++j) task.rows[r].weights[j * task.weights_stride] = T{0};
-  }
-  int64_t first, last;
-  SplitsSeen(tile, first, last);
-  constexpr int64_t kBlocks = kSplitKeys / kBlockKeys;
-  for (int64_t block = first * kBlocks; block < last * kBlocks; ++block) {
-    BlockRange range = RangeOf(tile, block);
-    if (range.first >= range.last || !Scores<NV>(d, tile, range)) continue;
-    FillBounds(tile, range);
-    ForEachVector(d, tile, range, [&](int64_t place, int64_t lane) HWY_ATTR {
-      T* s = tile.s + place * tile.width + lane;
-      const auto subtract = ZeroIfMinusInfinity(d, hn::Load(d, state.m + lane));
-      const auto l = hn::Load(d, state.l + lane);
-      const auto weight = hn::Div(Exp(d, hn::Sub(hn::Load(d, s), subtract)), l);
-      const auto weightless = hn::Eq(l, hn::Zero(d));
-      hn::Store(hn::IfThenElseZero(hn::AndNot(weightless, TakesPart(d, tile, place, lane)), weight), d, s);
-    });
-    for (int64_t r = 0; r < task.n_rows; ++r) {
-      const Row<T>& row = task.rows[r];
-      if (row.begin >= row.end) continue;
-      for (int64_t place = range.first; place < range.last; ++place) {
-        row.weights[(range.origin + place) * task.weights_stride] = tile.s[place * tile.width + r];
-      }
-    }
-  }
-}
-
-/// Writes what the rows want of tile.total. Sums p v grow to n times the largest value before they are divided by l, so
-/// they can overflow where their quotient is finite: where an output is not finite, the tile is walked again with lowered
-/// weights, and what is finite then is the result. (True NaN and Inf stay.)
-template <size_t NV, class D, class T>
-HWY_INLINE void Finish(D d, Tile<T>& tile) {
-  ForgetEmptyRows(tile, tile.total);
-  Normalize(d, tile, tile.total);
-  const bool finite = StoreOutputs(tile, tile.total);
-  StoreLse(tile, tile.total);
-  if (tile.task.rows[0].weights != nullptr) StoreWeights<NV>(d, tile, tile.total);
-  if (finite) return;
-  Walk<NV>(d, tile, static_cast<T>(kLowered));
-  ForgetEmptyRows(tile, tile.total);
-  Normalize(d, tile, tile.total);
-  RepairOutputs(tile, tile.total);
-}
-
-template <size_t NV, class T>
-void AttendTile(const TileTask<T>& task) {
-  const hn::ScalableTag<T> d;
-  Tile<T> tile = MakeTile(task, static_cast<int64_t>(NV * hn::Lanes(d)));
-  LoadRows(tile);
-  Walk<NV>(d, tile, T{1});
-  Finish<NV>(d, tile);
-}
-
-template <size_t NV, class T>
-void AttendSplit(const TileTask<T>& task, int64_t split, T* partial) {
-  const hn::ScalableTag<T> d;
-  Tile<T> tile = MakeTile(task, static_cast<int64_t>(NV * hn::Lanes(d)));
-  LoadRows(tile);
-  const State<T> state{partial, partial + tile.width, partial + 2 * tile.width};
-  WalkSplit<NV>(d, tile, split, state, T{1});
-}
-
-template <size_t NV, class T>
-void MergeSplits(const TileTask<T>& task, const T* partials, int64_t n_splits) {
-  const hn::ScalableTag<T> d;
-  Tile<T> tile = MakeTile(task, static_cast<int64_t>(NV * hn::Lanes(d)));
-  LoadRows(tile);
-  Clear(d, tile, tile.total);
-  for (int64_t i = 0; i < n_splits; ++i) {
-    T* partial = const_cast<T*>(partials) + i * partial_elements(tile.width, task.d_v);
-    Merge(d, tile, tile.total, State<T>{partial, partial + tile.width, partial + 2 * tile.width});
-  }
-  Finish<NV>(d, tile);
-}
-
-/// Vectors that hold the task's rows.
-template <class T>
-int64_t Vectors(const TileTask<T>& task) {
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
-  assert(task.n_rows >= 1 && task.n_rows <= kTileVectors * lanes);
-  return (task.n_rows + lanes - 1) / lanes;
-}
-
-template <class T>
-void Attend(const TileTask<T>& task) {
-  static_assert(kTileVectors == 3);
-  switch (Vectors(task)) {
-    case 1:
-      return AttendTile<1>(task);
-    case 2:
-      return AttendTile<2>(task);
-    default:
-      return AttendTile<3>(task);
-  }
-}
-
-template <class T>
-void AttendOneSplit(const TileTask<T>& task, int64_t split, T* partial) {
-  switch (Vectors(task)) {
-    case 1:
-      return AttendSplit<1>(task, split, partial);
-    case 2:
-      return AttendSplit<2>(task, split, partial);
-    default:
-      return AttendSplit<3>(task, split, partial);
-  }
-}
-
-template <class T>
-void MergeAll(const TileTask<T>& task, const T* partials, int64_t n_splits) {
-  switch (Vectors(task)) {
-    case 1:
-      return MergeSplits<1>(task, partials, n_splits);
-    case 2:
-      return MergeSplits<2>(task, partials, n_splits);
-    default:
-      return MergeSplits<3>(task, partials, n_splits);
-  }
-}
-
-template <class T>
-TileKernel<T> KernelOf() {
-  return {static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>())), &Attend<T>, &AttendOneSplit<T>, &MergeAll<T>};
-}
-
-TargetKernels Kernels(const char* name) { return {name, KernelOf<float>(), KernelOf<double>()}; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace foveate::kernels
