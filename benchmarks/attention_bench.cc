@@ -41,16 +41,19 @@ double thread_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-/// FLOP/s of the best of a few short runs of the peak loop.
+/// FLOP/s of the peak loop, run for about `seconds`: as long as what it is set beside, for over a few milliseconds a shared
+/// or warm processor shows speeds that it cannot keep.
 template <class T>
-double measured_peak() {
-  double best = 0;
-  for (int i = 0; i < 5; ++i) {
-    const double start = thread_seconds();
-    const int64_t flops = multiply_adds<T>(400000);
-    best = std::max(best, static_cast<double>(flops) / (thread_seconds() - start));
+double measured_peak(double seconds) {
+  constexpr int64_t kRounds = 100000;
+  int64_t flops = 0;
+  const double start = thread_seconds();
+  double elapsed = 0;
+  while (elapsed < seconds) {
+    flops += multiply_adds<T>(kRounds);
+    elapsed = thread_seconds() - start;
   }
-  return best;
+  return static_cast<double>(flops) / elapsed;
 }
 
 template <class T>
@@ -69,15 +72,16 @@ void attend(benchmark::State& state, const Work& work, const std::string& target
   const auto q = normal<T>(b * h * n * d, 1), k = normal<T>(b * h * n * d, 2), v = normal<T>(b * h * n * d, 3);
   std::vector<T> o(q.size());
   const double flops = 4.0 * static_cast<double>(b * h * n * n * d) * (causal ? 0.5 : 1.0);
-  double best = 0, peak = 0;
+  double best = 0, peak = 0, last = 0.001;
   for (auto _ : state) {
-    peak = std::max(peak, measured_peak<T>());
+    peak = std::max(peak, measured_peak<T>(last));
     const double start = thread_seconds();
     const Status status = attention(view(q.data(), b, h, n, d), view(k.data(), b, h, n, d), view(v.data(), b, h, n, d),
                                     {.o = view(o.data(), b, h, n, d)}, {.causal = causal});
     const double seconds = thread_seconds() - start;
     if (!status.ok()) return state.SkipWithError(status.message());
     best = std::max(best, flops / seconds);
+    last = seconds;
     state.SetIterationTime(seconds);
     benchmark::DoNotOptimize(o.data());
   }

@@ -49,7 +49,9 @@ Footprint footprint(const ConstTensor& view) {
 
 /// Whether [a, a + a_bytes) and [b, b + b_bytes) meet on a circle of `around` bytes.
 bool meet_modulo(uint64_t a, int64_t a_bytes, uint64_t b, int64_t b_bytes, int64_t around) {
-  const int64_t from_a_to_b = static_cast<int64_t>((b - a) % static_cast<uint64_t>(around));
+  const uint64_t circle = static_cast<uint64_t>(around);
+  const uint64_t forward = b >= a ? (b - a) % circle : (circle - (a - b) % circle) % circle;
+  const int64_t from_a_to_b = static_cast<int64_t>(forward);
   return from_a_to_b < a_bytes || from_a_to_b + b_bytes > around;
 }
 

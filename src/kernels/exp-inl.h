@@ -58,14 +58,13 @@ struct ExpConstants<double> {
 /// would be 1.6 * 2^-24, and gains under 1 % of a call.
 template <class D, class V, hwy::EnableIf<sizeof(hn::TFromD<D>) == 4>* = nullptr>
 HWY_INLINE V ExpReduced(D d, V r) {
-  return Polynomial(d, r, 1.0f, 1.0f, 0.49999988079071045f, 0.16666516661643982f, 0.041669610887765884f,
-                    0.0083690844476222992f, 0.001374875078909099f);
+  return Polynomial(d, r, 1.0f, 1.0f, 0x1.fffff8p-2f, 0x1.55548cp-3f, 0x1.555b82p-5f, 0x1.123cf6p-7f, 0x1.686a3cp-10f);
 }
 template <class D, class V, hwy::EnableIf<sizeof(hn::TFromD<D>) == 8>* = nullptr>
 HWY_INLINE V ExpReduced(D d, V r) {
-  return Polynomial(d, r, 1.0, 1.0, 0.50000000000000133, 0.16666666666666504, 0.041666666666651225,
-                    0.0083333333334367835, 0.0013888888947604003, 0.00019841269629366037, 2.480148949026286e-05,
-                    2.75574781496198225e-06, 2.7631403946796278e-07, 2.5033944365104434e-08);
+  return Polynomial(d, r, 1.0, 1.0, 0x1.000000000000cp-1, 0x1.555555555551bp-3, 0x1.555555554fe6ap-5,
+                    0x1.111111111fa02p-7, 0x1.6c16c185e873cp-10, 0x1.a01a01558b6fbp-13, 0x1.a019961830c3cp-16,
+                    0x1.71dec6236828ap-19, 0x1.28b09c30f35e7p-22, 0x1.ae1467f6b1adcp-26);
 }
 
 /// x, or `lowest` if x is below it; NaN stays. x86's max gives its second operand where one is NaN, NEON's, SVE's and
@@ -80,7 +79,7 @@ HWY_INLINE V AtLeast(D d, hn::TFromD<D> lowest, V x) {
 }
 
 /// exp(x) for x <= 0 (or NaN, which stays). Exactly 1 at 0, exactly 0 at -inf and below -87.7 (float64: -708.8), within
-/// 1 ulp down to -87.3 (-708.3), and between them, in the subnormal numbers, within the smallest of these.
+/// 1 ulp (1.2 without fused multiply-add) down to -87.3 (-708.3), and between them, in the subnormal numbers, within the smallest of these.
 template <class D, class V>
 HWY_INLINE V Exp(D d, V x) {
   using C = ExpConstants<hn::TFromD<D>>;
@@ -97,17 +96,16 @@ HWY_INLINE V Exp(D d, V x) {
 /// tanh(x) / x - 1 over x^2, for |x| <= tanh_small: relative error 0.26 * 2^-24 and 0.03 * 2^-53 of tanh.
 template <class D, class V, hwy::EnableIf<sizeof(hn::TFromD<D>) == 4>* = nullptr>
 HWY_INLINE V TanhReduced(D d, V square) {
-  return Polynomial(d, square, -0.33333143591880798f, 0.13325873017311096f, -0.053045138716697693f,
-                    0.017240822315216064f);
+  return Polynomial(d, square, -0x1.5554d6p-2f, 0x1.10e9f4p-3f, -0x1.b28bb8p-5f, 0x1.1a794p-6f);
 }
 template <class D, class V, hwy::EnableIf<sizeof(hn::TFromD<D>) == 8>* = nullptr>
 HWY_INLINE V TanhReduced(D d, V square) {
-  return Polynomial(d, square, -0.33333333333333165, 0.13333333333300423, -0.053968253945963461, 0.021869487787405006,
-                    -0.008863221043516728, 0.0035919540386085149, -0.0014544902845301663, 0.00058330512954827424,
-                    -0.0002178395175856759, 5.6807352997064819e-05);
+  return Polynomial(d, square, -0x1.5555555555537p-2, 0x1.111111110e2cp-3, -0x1.ba1ba1b70b5abp-5, 0x1.664f47b4f0733p-6,
+                    -0x1.226e164272a23p-7, 0x1.d6cdfa3fc6283p-9, -0x1.7d4930d150041p-10, 0x1.31d1e3db16755p-11,
+                    -0x1.c8d7b35274d9fp-13, 0x1.dc88dc94ebe2p-15);
 }
 
-/// tanh(x) within 2 ulp: x + x^3 P(x^2) near 0, (1 - e) / (1 + e) with e = exp(-2 |x|) elsewhere. +-1 at +-inf; NaN stays.
+/// tanh(x) within 2.5 ulp: x + x^3 P(x^2) near 0, (1 - e) / (1 + e) with e = exp(-2 |x|) elsewhere. +-1 at +-inf; NaN stays.
 template <class D, class V>
 HWY_INLINE V Tanh(D d, V x) {
   const V magnitude = hn::Abs(x);

@@ -5,7 +5,6 @@
 #include "kernels/tile.h"
 
 #include <cstdint>
-#include <iterator>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/tile.cc"
@@ -74,7 +73,8 @@ struct Registry {
       left ^= target;
       hwy::ChosenTarget choice;
       choice.Update(target);
-      const size_t index = std::size(HWY_DISPATCH_TABLE(Kernels)) == 1 ? 0 : choice.GetIndex();
+      const size_t index =
+          sizeof(HWY_DISPATCH_TABLE(Kernels)) == sizeof(&HWY_STATIC_DISPATCH(Kernels)) ? 0 : choice.GetIndex();
       kernels[n++] = HWY_DISPATCH_TABLE(Kernels)[index](NameOf(target));
     }
   }
