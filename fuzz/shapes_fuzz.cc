@@ -1,0 +1,174 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+//
+// Any shapes, strides, options, dtypes and targets against the oracle: the bytes are the choices of a random call. One
+// call in four is then made wrong on purpose, and must be refused with nothing written.
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <limits>
+#include <string>
+
+#include "foveate/attention.h"
+#include "foveate/target.h"
+#include "tests/attention_case.h"
+#include "tests/error_bound.h"
+#include "tests/random_spec.h"
+
+namespace foveate::trial {
+namespace {
+
+[[noreturn]] void fail(const Spec& spec, const char* type, const std::string& words) {
+  std::cerr << type << ' ' << active_target() << ' ' << spec << '\n' << words << std::endl;
+  std::abort();
+}
+
+/// All arguments of a call, to be spoilt.
+struct Arguments {
+  ConstTensor q, k, v;
+  AttentionOutputs outputs;
+  AttentionOptions options;
+};
+
+constexpr double kNoScale = std::numeric_limits<double>::infinity();
+constexpr float kNoSlope[] = {std::numeric_limits<float>::quiet_NaN(), 1, 1};
+constexpr int64_t kBadLength[] = {-1, int64_t{1} << 40, -1};
+
+/// Breaks the contract in one way. False where that way does not suit this call.
+bool spoil(Choices& c, Arguments& a) {
+  AttentionOptions& o = a.options;
+  Tensor* const outputs[] = {&a.outputs.o, &a.outputs.lse, &a.outputs.weights};
+  Tensor& output = *outputs[c.below(3)];
+  ConstTensor* const inputs[] = {&a.q, &a.k, &a.v};
+  ConstTensor& input = *inputs[c.below(3)];
+  const int64_t b = a.q.shape[0], h_q = a.q.shape[1];
+  const bool empty = a.q.shape[0] == 0 || a.q.shape[1] == 0 || a.q.shape[2] == 0;
+  switch (c.below(24)) {
+    case 0:
+      a.k.shape[3] += 1;
+      return true;
+    case 1:
+      a.k.shape[2] += 1;
+      return true;
+    case 2:
+      a.v.shape[1] += 1;
+      return true;
+    case 3:
+      input.shape[0] += 1;
+      return true;
+    case 4:
+      a.q.shape[3] = a.k.shape[3] = 0;
+      return true;
+    case 5:
+      input.shape[c.below(4)] = -1;
+      return true;
+    case 6:
+      input.dtype = c.one_of({DType::i32, DType::boolean, DType::none});
+      return true;
+    case 7:
+      input.dtype = input.dtype == DType::f32 ? DType::f64 : DType::f32;
+      return true;
+    case 8:
+      input.data = nullptr;
+      return input.shape[0] * input.shape[1] * input.shape[2] * input.shape[3] > 0;
+    case 9:
+      o.scale = c.one_of({kNoScale, -kNoScale, std::nan("")});
+      return true;
+    case 10:
+      o.softcap = c.one_of({-1.0, kNoScale, std::nan("")});
+      return true;
+    case 11:
+      (c.one_in(2) ? o.window_left : o.window_right) = c.one_of<int64_t>({-2, INT64_MIN});
+      return true;
+    case 12:
+      (c.one_in(2) ? o.q_offset : o.kv_offset) = c.one_of<int64_t>({(int64_t{1} << 60) + 1, INT64_MIN, INT64_MAX});
+      return true;
+    case 13:
+      o.alibi_slopes = {kNoSlope, DType::f32, h_q, 0};
+      return h_q > 0;
+    case 14:
+      o.sinks = {kNoSlope, DType::f32, h_q + 1, 0};
+      return true;
+    case 15:
+      (c.one_in(2) ? o.q_lengths : o.kv_lengths) = {kBadLength + c.below(2), DType::i64, b, 0};
+      return b > 0;
+    case 16:
+      o.mask.dtype = DType::f32;
+      return o.mask.data != nullptr;
+    case 17:
+      o.mask.shape[c.below(4)] += 1;  // 2 where it was broadcast: right where that axis has 2
+      for (int axis = 0; axis < 4; ++axis) {
+        const int64_t extent = axis < 3 ? a.q.shape[axis] : a.k.shape[2];
+        if (o.mask.shape[axis] != 1 && o.mask.shape[axis] != extent) return o.mask.data != nullptr;
+      }
+      return false;
+    case 18:
+      o.bias.dtype = c.one_of({DType::i64, DType::boolean});
+      return o.bias.data != nullptr;
+    case 19:
+      output.shape[c.below(4)] += 1;
+      return output.present();
+    case 20:
+      output.dtype = output.dtype == DType::f32 ? DType::f64 : DType::f32;
+      return output.present();
+    case 21:  // an input read from where an output goes
+      if (!output.present() || empty || output.data == nullptr || input.data == nullptr) return false;
+      input.data = output.data;
+      return input.shape[2] > 0 && input.shape[3] > 0;
+    case 22:
+      a.outputs = {};
+      return true;
+    default:  // several elements of an output in one place
+      for (int axis = 0; axis < 4; ++axis) {
+        if (!output.present() || empty || output.shape[3] == 0 || output.shape[axis] <= 1) continue;
+        output.stride[axis] = 0;
+        return true;
+      }
+      return false;
+  }
+}
+
+template <class T>
+void refuse(Choices& c, Case<T>& call, const char* type) {
+  Arguments a = {call.q.view(), call.k.view(), call.v.view(), call.outputs(), call.options};
+  if (!spoil(c, a)) return;
+  const Status status = attention(a.q, a.k, a.v, a.outputs, a.options);
+  const std::string words = status.message();
+  if (status.code() != StatusCode::invalid_argument)
+    fail(call.spec, type, "a wrong argument was not refused: " + words);
+  if (words.empty() || words.find('\n') != std::string::npos) fail(call.spec, type, "not one line: '" + words + "'");
+  if (!call.untouched()) fail(call.spec, type, "written to, though refused: " + words);
+}
+
+template <class T>
+void run(Choices& c, const char* type) {
+  const bool wrong = c.one_in(4);
+  const int64_t keys = c.one_in(32) ? 1100 : 140;
+  Case<T> call(random_spec(c, {.queries = 60, .keys = keys, .head_dim = 20, .multiply_adds = 60'000}));
+  if (wrong) {
+    refuse(c, call, type);
+    return;
+  }
+  const Status status = call.attend();
+  if (!status.ok()) fail(call.spec, type, status.message());
+  const std::string words = judge(call, Expected<T>(call.problem));
+  if (!words.empty()) fail(call.spec, type, words);
+}
+
+}  // namespace
+}  // namespace foveate::trial
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
+  using namespace foveate;
+  trial::Choices choices(bytes, n);
+  if (!pin_target(target_name(choices.below(target_count()))).ok()) std::abort();
+  if (choices.one_in(2)) {
+    trial::run<double>(choices, "float64");
+  } else {
+    trial::run<float>(choices, "float32");
+  }
+  return 0;
+}

@@ -1,0 +1,199 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+//
+// What an executor promises (foveate/executor.h), asked of each there is, and calls that meet in one.
+#include "foveate/executor.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "foveate/attention.h"
+#include "tests/call.h"
+
+namespace foveate {
+namespace {
+
+/// Runs body(task, worker) for each task.
+template <class Body>
+void run(Executor& executor, int64_t n_tasks, Body body) {
+  executor.run(
+      n_tasks, [](void* context, int64_t task, int64_t worker) { (*static_cast<Body*>(context))(task, worker); },
+      &body);
+}
+
+template <class E>
+class ExecutorTest : public testing::Test {};
+#ifdef FOVEATE_TESTS_TBB
+using Executors = testing::Types<ThreadExecutor, TbbExecutor>;
+#else
+using Executors = testing::Types<ThreadExecutor>;
+#endif
+TYPED_TEST_SUITE(ExecutorTest, Executors);
+
+TYPED_TEST(ExecutorTest, HasAtMostTheWorkersAskedFor) {
+  EXPECT_EQ(TypeParam(1).concurrency(), 1);
+  for (const int workers : {2, 3, 7}) {
+    EXPECT_GE(TypeParam(workers).concurrency(), 1);
+    EXPECT_LE(TypeParam(workers).concurrency(), workers);
+  }
+}
+
+TYPED_TEST(ExecutorTest, RunsEachTaskOnce) {
+  for (const int workers : {1, 2, 3, 7}) {
+    TypeParam executor(workers);
+    for (const int64_t n_tasks : {0, 1, 2, 7, 1000}) {
+      std::vector<int> times(static_cast<size_t>(n_tasks));  // unsynchronised: what tasks wrote is the caller's to see
+      std::atomic<bool> out_of_range = false;
+      run(executor, n_tasks, [&](int64_t task, int64_t worker) {
+        if (worker < 0 || worker >= executor.concurrency()) out_of_range = true;
+        ++times[static_cast<size_t>(task)];
+      });
+      EXPECT_EQ(times, std::vector<int>(static_cast<size_t>(n_tasks), 1));
+      EXPECT_FALSE(out_of_range);
+    }
+  }
+}
+
+TYPED_TEST(ExecutorTest, OneTaskAtATimeOnAWorker) {
+  TypeParam executor(4);
+  std::vector<int64_t> sums(static_cast<size_t>(executor.concurrency()));  // unsynchronised, as scratch memory is
+  std::vector<std::atomic<bool>> busy(sums.size());
+  std::atomic<bool> met = false;
+  run(executor, 2000, [&](int64_t task, int64_t worker) {
+    const size_t w = static_cast<size_t>(worker);
+    if (busy[w].exchange(true)) met = true;
+    sums[w] += task;
+    if (task % 64 == 0) std::this_thread::yield();
+    busy[w] = false;
+  });
+  EXPECT_FALSE(met);
+  EXPECT_EQ(std::accumulate(sums.begin(), sums.end(), int64_t{0}), 2000 * 1999 / 2);
+}
+
+TYPED_TEST(ExecutorTest, RunsTasksAtOnce) {
+  TypeParam executor(2);
+  if (executor.concurrency() < 2) GTEST_SKIP() << "one processor";
+  // Each of two tasks waits for the other: what a real task must never do, and the only proof.
+  std::atomic<int> there = 0;
+  std::atomic<bool> alone = false;
+  run(executor, 2, [&](int64_t, int64_t) {
+    ++there;
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (there < 2) {
+      std::this_thread::yield();
+      if (std::chrono::steady_clock::now() > deadline) alone = true;
+      if (alone) break;
+    }
+  });
+  EXPECT_FALSE(alone);
+}
+
+TYPED_TEST(ExecutorTest, RunsAgainAndAgain) {
+  TypeParam executor(3);
+  int64_t total = 0;
+  for (int round = 0; round < 500; ++round) {
+    std::atomic<int64_t> count = 0;
+    run(executor, round % 5, [&](int64_t, int64_t) { ++count; });
+    total += count;
+  }
+  EXPECT_EQ(total, 100 * (0 + 1 + 2 + 3 + 4));
+}
+
+TYPED_TEST(ExecutorTest, CallsFromSeveralThreadsDoNotMix) {
+  TypeParam executor(3);
+  constexpr int kThreads = 4, kTasks = 300;
+  std::vector<std::vector<int>> times(kThreads, std::vector<int>(kTasks));
+  std::vector<std::atomic<bool>> busy(static_cast<size_t>(executor.concurrency()));
+  std::atomic<bool> met = false;
+  std::vector<std::thread> threads;
+  for (auto& mine : times) {
+    threads.emplace_back([&] {
+      run(executor, kTasks, [&](int64_t task, int64_t worker) {
+        if (busy[static_cast<size_t>(worker)].exchange(true)) met = true;
+        ++mine[static_cast<size_t>(task)];
+        busy[static_cast<size_t>(worker)] = false;
+      });
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_FALSE(met);
+  for (const auto& mine : times) EXPECT_EQ(mine, std::vector<int>(kTasks, 1));
+}
+
+TYPED_TEST(ExecutorTest, RunsWithinATaskOfAnother) {
+  TypeParam outer(2);
+  std::vector<std::unique_ptr<TypeParam>> inner;
+  for (int64_t worker = 0; worker < outer.concurrency(); ++worker) inner.push_back(std::make_unique<TypeParam>(2));
+  std::atomic<int64_t> count = 0;
+  run(outer, 20, [&](int64_t, int64_t worker) {
+    run(*inner[static_cast<size_t>(worker)], 10, [&](int64_t, int64_t) { ++count; });
+  });
+  EXPECT_EQ(count, 200);
+  // All tasks of one executor in one other.
+  TypeParam shared(2);
+  count = 0;
+  run(outer, 20, [&](int64_t, int64_t) { run(shared, 10, [&](int64_t, int64_t) { ++count; }); });
+  EXPECT_EQ(count, 200);
+}
+
+TYPED_TEST(ExecutorTest, AttentionFromSeveralThreadsAtOnce) {
+  constexpr size_t kThreads = 4;
+  TypeParam executor(3);
+  const AttentionShape shapes[] = {{.b = 2, .h_q = 4, .h_kv = 2, .n_q = 60, .n_kv = 150, .d_k = 8, .d_v = 5},
+                                   {.n_q = 48, .n_kv = 3000, .d_k = 8, .d_v = 8}};
+  for (const AttentionShape& shape : shapes) {
+    const Problem<float> problem(shape, kAllFeatures);
+    const Result<float> expected = attend<float>(problem.call);
+    std::vector<Result<float>> results(kThreads, Result<float>(problem.call));
+    std::vector<Status> statuses(kThreads);
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&, i] {
+        const Execution execution = {.executor = i % 2 == 0 ? &executor : nullptr};
+        for (int round = 0; round < 5 && statuses[i].ok(); ++round) {
+          statuses[i] = attention(problem.call.q, problem.call.k, problem.call.v, results[i].outputs(),
+                                  problem.call.options, execution);
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (size_t i = 0; i < kThreads; ++i) {
+      EXPECT_TRUE(statuses[i].ok()) << statuses[i].message();
+      expect_same_bits(expected, results[i]);
+    }
+  }
+}
+
+TYPED_TEST(ExecutorTest, AttentionWithinATask) {
+  TypeParam outer(2), shared(2);
+  const Problem<float> problem({.h_q = 2, .h_kv = 1, .n_q = 60, .n_kv = 150, .d_k = 8, .d_v = 5}, kPlain);
+  const Result<float> expected = attend<float>(problem.call);
+  std::vector<Result<float>> results(8, Result<float>(problem.call));
+  std::vector<Status> statuses(8);
+  run(outer, 8, [&](int64_t task, int64_t) {
+    const size_t i = static_cast<size_t>(task);
+    statuses[i] = attention(problem.call.q, problem.call.k, problem.call.v, results[i].outputs(), problem.call.options,
+                            {.executor = &shared});
+  });
+  for (size_t i = 0; i < 8; ++i) {
+    EXPECT_TRUE(statuses[i].ok()) << statuses[i].message();
+    expect_same_bits(expected, results[i]);
+  }
+}
+
+#ifdef FOVEATE_TESTS_TBB
+TEST(TbbExecutorTest, TakesWhatProcessorsThereAre) {
+  EXPECT_GE(TbbExecutor().concurrency(), 1);
+  EXPECT_EQ(TbbExecutor(0).concurrency(), TbbExecutor().concurrency());
+  EXPECT_EQ(TbbExecutor(-3).concurrency(), TbbExecutor().concurrency());
+}
+#endif
+
+}  // namespace
+}  // namespace foveate
