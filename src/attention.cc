@@ -4,10 +4,10 @@
 #include "foveate/attention.h"
 
 #include <algorithm>
-#include <cinttypes>
 #include <memory>
 #include <new>
 
+#include "fp_mode.h"
 #include "plan.h"
 #include "run.h"
 #include "target.h"
@@ -15,6 +15,13 @@
 
 namespace foveate {
 namespace {
+
+/// Numbers are compared in a mode without traps.
+Status checked(const Arguments& arguments, const Execution& execution, Extents* extents) {
+  const FpMode mode;
+  if (Status status = validate(arguments, extents); !status.ok()) return status;
+  return execution.executor != nullptr ? validate_workers("executor", execution.executor->concurrency()) : Status();
+}
 
 int64_t workers_of(const Execution& execution) {
   return execution.executor != nullptr ? execution.executor->concurrency() : 1;
@@ -47,7 +54,7 @@ Status attention(const ConstTensor& q, const ConstTensor& k, const ConstTensor& 
                  const AttentionOptions& options, const Execution& execution) {
   const Arguments arguments{q, k, v, outputs, options};
   Extents extents;
-  if (Status status = validate(arguments, &extents); !status.ok()) return status;
+  if (Status status = checked(arguments, execution, &extents); !status.ok()) return status;
   const kernels::TargetKernels* kernels = nullptr;
   if (Status status = choose_kernels(&kernels); !status.ok()) return status;
   if (extents.b == 0 || extents.h_q == 0 || extents.n_q == 0) return {};
@@ -58,28 +65,28 @@ Status attention(const ConstTensor& q, const ConstTensor& k, const ConstTensor& 
 Status attention_plan(const AttentionShape& shape, int64_t workers, AttentionPlan* result) {
   Extents extents;
   if (Status status = validate(shape, &extents); !status.ok()) return status;
-  if (workers < 1) {
-    return Status::error(StatusCode::invalid_argument, "workers: %" PRId64 "; expected at least 1", workers);
-  }
+  if (Status status = validate_workers("workers", workers); !status.ok()) return status;
   const kernels::TargetKernels* kernels = nullptr;
   if (Status status = choose_kernels(&kernels); !status.ok()) return status;
+  if (result == nullptr) return Status::error(StatusCode::invalid_argument, "plan: the pointer is null");
   *result = {.block_keys = kernels::kBlockKeys, .split_keys = kernels::kSplitKeys};
   if (extents.b == 0 || extents.h_q == 0 || extents.n_q == 0) return {};
 
-  // A kv_offset that cuts the keys at the worst places touches one split more.
-  AttentionOptions worst;
-  worst.kv_offset = kernels::kSplitKeys - 1;
-  const auto plan_for = [&](const AttentionOptions& options) {
-    return shape.dtype == DType::f64 ? plan_call<double>(extents, options, false, workers, *kernels)
-                                     : plan_call<float>(extents, options, false, workers, *kernels);
+  const auto plan_for = [&](int64_t kv_offset, bool weights) {
+    AttentionOptions options;
+    options.kv_offset = kv_offset;
+    return shape.dtype == DType::f64 ? plan_call<double>(extents, options, weights, workers, *kernels)
+                                     : plan_call<float>(extents, options, weights, workers, *kernels);
   };
-  const Plan plan = plan_for({}), largest = plan_for(worst);
+  const Plan plan = plan_for(shape.kv_offset, shape.weights);
   result->tile_rows = plan.tile_rows;
   result->tiles = plan.tiles;
   result->splits = plan.splits;
   result->split_groups = plan.share_splits ? plan.splits : 1;
   result->tasks = plan.tasks;
-  result->workspace_bytes = std::max(plan.workspace_bytes(workers), largest.workspace_bytes(workers));
+  // A kv_offset that cuts the keys at the worst places touches one split more.
+  result->workspace_bytes = std::max(plan_for(0, false).workspace_bytes(workers),
+                                     plan_for(kernels::kSplitKeys - 1, false).workspace_bytes(workers));
   return {};
 }
 

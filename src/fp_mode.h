@@ -13,7 +13,7 @@
 
 namespace foveate {
 
-class FpMode {
+class [[maybe_unused]] FpMode {
  public:
 #if defined(__SSE__) || defined(_M_X64)
   FpMode() : saved_(_mm_getcsr()) { _mm_setcsr(0x1F80); }  // the processor's reset value: all exceptions masked

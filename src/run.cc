@@ -38,8 +38,9 @@ int64_t length(const ConstVector& lengths, int64_t i, int64_t absent) {
 /// Stride along an axis; 0 where the extent is 1, whatever the view says.
 int64_t step(const ConstTensor& view, int axis) { return view.shape[axis] == 1 ? 0 : view.stride[axis]; }
 
-/// Offset, in elements, of [b, h, i, 0].
+/// Offset, in elements, of [b, h, i, 0]; 0 in an empty array, whose pointer may be null.
 int64_t offset(const ConstTensor& view, int64_t b, int64_t h, int64_t i) {
+  if (view.shape[2] == 0 || view.shape[3] == 0) return 0;
   return b * step(view, 0) + h * step(view, 1) + i * step(view, 2);
 }
 
@@ -157,7 +158,7 @@ class Run {
             .v = static_cast<const T*>(v_.data) + offset(v_, tile.batch, tile.kv_head, 0),
             .k_stride = step(k_, 2),
             .k_stride_d = step(k_, 3),
-            .v_stride = step(v_, 2),
+            .v_stride = extents_.d_v == 0 ? 0 : step(v_, 2),
             .v_stride_d = step(v_, 3),
             .n_kv = extents_.n_kv,
             .d_k = extents_.d_k,

@@ -32,12 +32,17 @@ Status unknown(const char* argument, const char* name) {
                        name, known);
 }
 
+/// What FOVEATE_TARGET named when it was first read; the message needs it later.
+char requested[33] = "";
+
 /// The index that pin_target or else the environment fixed, read once; 0, the best, by default; -1 if the environment
 /// names an unknown one.
 std::atomic<int64_t>& pinned() {
   static std::atomic<int64_t> index = [] {
     const char* name = std::getenv(kVariable);
-    return means_best(name) ? int64_t{0} : index_of(name);
+    if (means_best(name)) return int64_t{0};
+    std::strncpy(requested, name, sizeof(requested) - 1);
+    return index_of(name);
   }();
   return index;
 }
@@ -46,7 +51,7 @@ std::atomic<int64_t>& pinned() {
 
 Status choose_kernels(const kernels::TargetKernels** kernels) {
   const int64_t index = pinned().load(std::memory_order_relaxed);
-  if (index < 0) return unknown(kVariable, std::getenv(kVariable));
+  if (index < 0) return unknown(kVariable, requested);
   *kernels = kernels::target_kernels(index);
   return {};
 }

@@ -20,6 +20,10 @@ namespace {
 /// No extent, offset or product of extents goes past it, so that sums of a few of them stay in 64 bits.
 constexpr int64_t kLargest = int64_t{1} << 60;
 
+/// Bounds under which the bytes of a workspace stay in 64 bits.
+constexpr int64_t kLargestHeadDim = int64_t{1} << 32;
+constexpr int64_t kMostWorkers = int64_t{1} << 16;
+
 constexpr StatusCode kInvalid = StatusCode::invalid_argument;
 
 Status check_extents(const char* name, const int64_t (&shape)[4]) {
@@ -42,6 +46,13 @@ Status check_view(const char* name, const ConstTensor& view) {
   return {};
 }
 
+Status check_head_dim(const char* name, int64_t head_dim) {
+  if (head_dim > kLargestHeadDim) {
+    return Status::error(kInvalid, "%s: head dim %" PRId64 " is past 2^32", name, head_dim);
+  }
+  return {};
+}
+
 Status check_float(const char* name, DType dtype) {
   switch (dtype) {
     case DType::f32:
@@ -51,6 +62,8 @@ Status check_float(const char* name, DType dtype) {
     case DType::bf16:
       return Status::error(StatusCode::not_supported, "%s: %s is not built yet; convert it to float32", name,
                            name_of(dtype));
+    case DType::none:
+      return Status::error(kInvalid, "%s: missing; expected a float32 or float64 array", name);
     default:
       return Status::error(kInvalid, "%s: dtype %s is not a float type; expected float32 or float64", name,
                            name_of(dtype));
@@ -83,6 +96,8 @@ Status check_inputs(const Arguments& a, Extents* e) {
   if (e->d_k == 0) return Status::error(kInvalid, "q: head dim is 0; expected at least 1");
   if (k.shape[3] != e->d_k)
     return Status::error(kInvalid, "k: head dim %" PRId64 " does not equal q's %" PRId64, k.shape[3], e->d_k);
+  FOVEATE_RETURN_IF_ERROR(check_head_dim("q", e->d_k));
+  FOVEATE_RETURN_IF_ERROR(check_head_dim("v", e->d_v));
   return {};
 }
 
@@ -229,7 +244,8 @@ Status check_output(const char* name, const Tensor& output, const int64_t (&shap
   }
   FOVEATE_RETURN_IF_ERROR(check_view(name, output));
   if (overlaps_itself(output))
-    return Status::error(kInvalid, "%s: its strides put several elements in one place", name);
+    return Status::error(
+        kInvalid, "%s: its axes overlap or interleave in memory; expected a packed, sliced or transposed array", name);
   return {};
 }
 
@@ -288,6 +304,13 @@ Status validate(const Arguments& a, Extents* extents) {
   return check_aliasing(a);
 }
 
+Status validate_workers(const char* name, int64_t workers) {
+  if (workers < 1 || workers > kMostWorkers) {
+    return Status::error(kInvalid, "%s: %" PRId64 " workers; expected 1 to %" PRId64, name, workers, kMostWorkers);
+  }
+  return {};
+}
+
 Status validate(const AttentionShape& s, Extents* extents) {
   FOVEATE_RETURN_IF_ERROR(check_float("dtype", s.dtype));
   FOVEATE_RETURN_IF_ERROR(check_extents("q", {s.b, s.h_q, s.n_q, s.d_k}));
@@ -296,6 +319,9 @@ Status validate(const AttentionShape& s, Extents* extents) {
   FOVEATE_RETURN_IF_ERROR(check_extents("o", {s.b, s.h_q, s.n_q, s.d_v}));
   *extents = {s.b, s.h_q, s.h_kv, s.n_q, s.n_kv, s.d_k, s.d_v};
   if (s.d_k == 0) return Status::error(kInvalid, "d_k: 0; expected at least 1");
+  FOVEATE_RETURN_IF_ERROR(check_head_dim("d_k", s.d_k));
+  FOVEATE_RETURN_IF_ERROR(check_head_dim("d_v", s.d_v));
+  FOVEATE_RETURN_IF_ERROR(check_offset("kv_offset", s.kv_offset));
   return check_heads(*extents);
 }
 

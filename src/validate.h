@@ -26,6 +26,9 @@ Status validate(const Arguments& arguments, Extents* extents);
 /// Checks the sizes and the dtype of a call that is only planned.
 Status validate(const AttentionShape& shape, Extents* extents);
 
+/// Checks a number of workers: enough for any machine, and few enough for their memory to be counted in 64 bits.
+Status validate_workers(const char* name, int64_t workers);
+
 }  // namespace foveate
 
 #endif  // FOVEATE_SRC_VALIDATE_H_

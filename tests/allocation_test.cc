@@ -46,6 +46,10 @@ int posix_memalign(void** memory, size_t alignment, size_t size) noexcept {
 }
 }
 #else
+// A request too large gives null from them too.
+extern "C" [[gnu::visibility("default")]] const char* __asan_default_options() { return "allocator_may_return_null=1"; }
+extern "C" [[gnu::visibility("default")]] const char* __tsan_default_options() { return "allocator_may_return_null=1"; }
+
 void* operator new(size_t size) {
   void* const memory = counted(std::malloc(size));
   if (memory == nullptr) std::abort();
@@ -54,10 +58,10 @@ void* operator new(size_t size) {
 void* operator new[](size_t size) { return operator new(size); }
 void* operator new(size_t size, const std::nothrow_t&) noexcept { return counted(std::malloc(size)); }
 void* operator new[](size_t size, const std::nothrow_t&) noexcept { return counted(std::malloc(size)); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete[](void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
 #endif
 
 namespace foveate {
@@ -157,14 +161,22 @@ TEST(Allocation, NoneForAPlanOrATarget) {
   EXPECT_TRUE(pin_target(nullptr).ok());
 }
 
+/// As many workers as are allowed, and none that works.
+class IdleCrowd final : public Executor {
+ public:
+  int64_t concurrency() const override { return 65536; }
+  void run(int64_t, Task, void*) override { ADD_FAILURE() << "nothing to run"; }
+};
+
 TEST(Allocation, AFailedOneIsReported) {
-  // Keys and values one and the same number, so the call itself needs no memory to speak of; its workspace is 2^50 bytes.
-  constexpr int64_t kHuge = int64_t{1} << 42;
+  // q and k are one and the same number 2^32 times over, so that only the workspace takes memory: some 2^56 bytes.
+  constexpr int64_t kLongest = int64_t{1} << 32;
   float one = 1, o = 12345;
-  const ConstTensor view = {&one, DType::f32, {1, 1, 1, kHuge}, {0, 0, 0, 0}};
+  const ConstTensor view = {&one, DType::f32, {1, 1, 1, kLongest}, {0, 0, 0, 0}};
+  IdleCrowd crowd;
   const Status status = attention(view, view, {&one, DType::f32, {1, 1, 1, 1}, {0, 0, 0, 0}},
-                                  {.o = {&o, DType::f32, {1, 1, 1, 1}, {0, 0, 0, 0}}});
-  EXPECT_EQ(status.code(), StatusCode::out_of_memory);
+                                  {.o = {&o, DType::f32, {1, 1, 1, 1}, {0, 0, 0, 0}}}, {}, {.executor = &crowd});
+  EXPECT_EQ(status.code(), StatusCode::out_of_memory) << status.message();
   EXPECT_EQ(std::string(status.message()).rfind("workspace: ", 0), 0u) << status.message();
   EXPECT_EQ(o, 12345);
 }
@@ -280,12 +292,22 @@ TEST_F(Stop, NeverSetChangesNothing) {
 
 TEST_F(Stop, ProgressCountsUpToThePlansTasks) {
   ThreadExecutor three(3);
-  for (const AttentionShape& shape : {kShared, kMany}) {
-    const Problem<float> problem(shape, kPlain);
+  for (AttentionShape shape : {kShared, kMany}) {
+    Problem<float> problem(shape, kPlain);
+    Result<float> result(problem.call);
+    std::vector<float> weights(static_cast<size_t>(shape.b * shape.h_q * shape.n_q * shape.n_kv));
     for (Executor* executor : {static_cast<Executor*>(nullptr), static_cast<Executor*>(&three)}) {
-      std::atomic<int64_t> progress = 0;
-      foveate::attend<float>(problem.call, {.executor = executor, .progress = &progress});
-      EXPECT_EQ(progress, plan_of(shape, executor != nullptr ? 3 : 1).tasks);
+      for (const int64_t kv_offset : {0, 500}) {
+        for (const bool with_weights : {false, true}) {
+          problem.call.options.kv_offset = shape.kv_offset = kv_offset;
+          shape.weights = with_weights;
+          AttentionOutputs outputs = result.outputs();
+          if (with_weights) outputs.weights = view(weights.data(), shape.b, shape.h_q, shape.n_q, shape.n_kv);
+          std::atomic<int64_t> progress = 0;
+          foveate::attend(problem.call, outputs, {.executor = executor, .progress = &progress});
+          EXPECT_EQ(progress, plan_of(shape, executor != nullptr ? 3 : 1).tasks);
+        }
+      }
     }
   }
 }

@@ -399,8 +399,7 @@ Status Case<T>::attend() {
                                   .n_kv = spec.n_kv,
                                   .d_k = spec.d_k,
                                   .d_v = spec.d_v,
-                                  .dtype = dtype_of<T>(),
-                                  .additive_mask = spec.mask || spec.bias};
+                                  .dtype = dtype_of<T>()};
     AttentionPlan plan;
     if (Status status = attention_plan(shape, executor.concurrency(), &plan); !status.ok()) return status;
     workspace_.assign(plan.workspace_bytes + 1, static_cast<char>(0xff));  // NaN, and off by one byte

@@ -43,6 +43,7 @@ const std::vector<Layer> kLayers = {
     {"reference", {"reference/"}, {}},
     {"io", {"io/"}, {"tensor", "status", "api"}},
     {"cli", {"cli/"}, {"tensor", "status", "api", "io"}},
+    {"web", {"web/"}, {"tensor", "status", "api"}},
     {"examples", {"examples/"}, {"tensor", "status", "api", "io"}},
     {"checks", {"tests/", "fuzz/", "benchmarks/"}, {"*"}},
 };

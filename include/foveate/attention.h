@@ -111,7 +111,7 @@ struct Execution {
   /// Polled once a task; when true the call returns `cancelled` with outputs partly written.
   const std::atomic<bool>* stop = nullptr;
 
-  /// Counts finished tasks up to attention_plan().tasks, if given: for a progress display.
+  /// Counts finished tasks up to attention_plan().tasks, if given: for a progress display. Not reset here.
   std::atomic<int64_t>* progress = nullptr;
 };
 
@@ -124,7 +124,8 @@ FOVEATE_API Status attention(const ConstTensor& q, const ConstTensor& k, const C
 struct AttentionShape {
   int64_t b = 1, h_q = 1, h_kv = 1, n_q = 1, n_kv = 1, d_k = 1, d_v = 1;
   DType dtype = DType::f32;
-  bool additive_mask = false;  ///< a mask or a bias is given
+  bool weights = false;   ///< the weights are asked for
+  int64_t kv_offset = 0;  ///< as in the options
 };
 
 /// How the engine cuts a call of that shape on the active target. None of it changes a bit of the result.
@@ -139,7 +140,8 @@ struct AttentionPlan {
   size_t workspace_bytes = 0;  ///< for that many workers
 };
 
-/// Plans a call for `workers` workers. `workspace_bytes` suffices for every call of that shape, whatever its options.
+/// Plans a call for `workers` workers, 1 to 65536. `workspace_bytes` suffices for every call of these extents, whatever its
+/// options and outputs.
 FOVEATE_API Status attention_plan(const AttentionShape& shape, int64_t workers, AttentionPlan* plan);
 
 }  // namespace foveate

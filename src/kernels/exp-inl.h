@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "hwy/highway.h"
+#include "kernels/multiply_add-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace foveate::kernels {
@@ -26,7 +27,7 @@ HWY_INLINE V Polynomial(D d, V /*x*/, hn::TFromD<D> c) {
 }
 template <class D, class V, class... Rest>
 HWY_INLINE V Polynomial(D d, V x, hn::TFromD<D> c, Rest... rest) {
-  return hn::MulAdd(Polynomial(d, x, rest...), x, hn::Set(d, c));
+  return MultiplyAdd(Polynomial(d, x, rest...), x, hn::Set(d, c));
 }
 
 /// What differs by type. exp(x) = 2^n exp(r), n the integer nearest x / ln 2, r = x - n ln 2 in two steps (Cody and Waite:
@@ -85,10 +86,10 @@ HWY_INLINE V Exp(D d, V x) {
   using C = ExpConstants<hn::TFromD<D>>;
   const hn::RebindToUnsigned<D> du;
   x = AtLeast(d, C::lowest, x);
-  const V shifted = hn::MulAdd(x, hn::Set(d, C::log2e), hn::Set(d, C::round));
+  const V shifted = MultiplyAdd(x, hn::Set(d, C::log2e), hn::Set(d, C::round));
   const V n = hn::Sub(shifted, hn::Set(d, C::round));
-  V r = hn::NegMulAdd(n, hn::Set(d, C::ln2_high), x);
-  r = hn::NegMulAdd(n, hn::Set(d, C::ln2_low), r);
+  V r = NegMultiplyAdd(n, hn::Set(d, C::ln2_high), x);
+  r = NegMultiplyAdd(n, hn::Set(d, C::ln2_low), r);
   const V power = hn::BitCast(d, hn::ShiftLeft<C::mantissa_bits>(hn::BitCast(du, shifted)));
   return hn::Mul(ExpReduced(d, r), power);
 }
@@ -110,7 +111,7 @@ template <class D, class V>
 HWY_INLINE V Tanh(D d, V x) {
   const V magnitude = hn::Abs(x);
   const V square = hn::Mul(x, x);
-  const V near = hn::MulAdd(hn::Mul(x, square), TanhReduced(d, square), x);
+  const V near = MultiplyAdd(hn::Mul(x, square), TanhReduced(d, square), x);
   const V e = Exp(d, hn::Mul(magnitude, hn::Set(d, -2)));
   const V one = hn::Set(d, 1);
   const V far = hn::CopySign(hn::Div(hn::Sub(one, e), hn::Add(one, e)), x);

@@ -19,6 +19,7 @@
 #include "hwy/highway.h"
 #include "kernels/exp-inl.h"
 #include "kernels/gemm-inl.h"
+#include "kernels/multiply_add-inl.h"
 #include "kernels/tile.h"
 #include "kernels/tile_state-inl.h"
 
@@ -140,7 +141,7 @@ HWY_NOINLINE void ApplyAlibi(D d, const Tile<T>& tile, const BlockRange& range) 
   ForEachVector(d, tile, range, [&](int64_t place, int64_t lane) HWY_ATTR {
     T* s = tile.s + place * tile.width + lane;
     const auto distance = hn::Abs(hn::Sub(hn::Load(d, tile.distance + lane), hn::Set(d, static_cast<T>(place))));
-    hn::Store(hn::NegMulAdd(hn::Load(d, tile.slope + lane), distance, hn::Load(d, s)), d, s);
+    hn::Store(NegMultiplyAdd(hn::Load(d, tile.slope + lane), distance, hn::Load(d, s)), d, s);
   });
 }
 

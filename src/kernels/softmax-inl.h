@@ -21,6 +21,7 @@
 #include "hwy/highway.h"
 #include "kernels/exp-inl.h"
 #include "kernels/gemm-inl.h"
+#include "kernels/multiply_add-inl.h"
 #include "kernels/scores-inl.h"
 #include "kernels/tile.h"
 #include "kernels/tile_state-inl.h"
@@ -90,7 +91,7 @@ HWY_NOINLINE void Softmax(D d, const Tile<T>& tile, const BlockRange& range, con
     }
     const V sum = hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3));
     hn::Store(m, d, state.m + lane);
-    hn::Store(hn::MulAdd(hn::Load(d, state.l + lane), correction, sum), d, state.l + lane);
+    hn::Store(MultiplyAdd(hn::Load(d, state.l + lane), correction, sum), d, state.l + lane);
     hn::Store(correction, d, tile.correction + lane);
   }
 }
@@ -104,7 +105,7 @@ HWY_NOINLINE bool AllFinite(D d, Broadcasts<T, false> rows, int64_t n, int64_t d
   for (int64_t j = 0; j < n; ++j) {
     const T* row = rows.row(j);
     int64_t i = 0;
-    for (; i + lanes <= depth; i += lanes) sum = hn::MulAdd(hn::LoadU(d, row + i), hn::Zero(d), sum);
+    for (; i + lanes <= depth; i += lanes) sum = MultiplyAdd(hn::LoadU(d, row + i), hn::Zero(d), sum);
     for (; i < depth; ++i) rest += row[i] * T{0};
   }
   return hn::AllTrue(d, hn::Eq(sum, hn::Zero(d))) && rest == T{0};
@@ -132,7 +133,7 @@ HWY_NOINLINE void GuardedWeightedSum(D d, const Tile<T>& tile, const BlockRange&
       auto sum = hn::Zero(d);
       for (int64_t j = 0; j < range.last - range.first; ++j) {
         const auto p = hn::Load(d, tile.s + (range.first + j) * tile.width + lane);
-        const auto with = hn::MulAdd(hn::Set(d, values.row(j)[i]), p, sum);
+        const auto with = MultiplyAdd(hn::Set(d, values.row(j)[i]), p, sum);
         sum = hn::IfThenElse(hn::Lt(p, hn::Zero(d)), sum, with);
       }
       epilogue.store(d, sum, state.o + i * tile.width + lane, static_cast<size_t>(lane));
@@ -167,10 +168,10 @@ HWY_NOINLINE void Merge(D d, const Tile<T>& tile, const State<T>& into, const St
     const auto keep = Exp(d, hn::Sub(m_into, subtract)), join = Exp(d, hn::Sub(m_from, subtract));
     hn::Store(m, d, into.m + lane);
     const auto l = hn::Mul(hn::Load(d, into.l + lane), keep);
-    hn::Store(hn::MulAdd(hn::Load(d, from.l + lane), join, l), d, into.l + lane);
+    hn::Store(MultiplyAdd(hn::Load(d, from.l + lane), join, l), d, into.l + lane);
     for (int64_t i = lane; i < tile.width * tile.task.d_v; i += tile.width) {
       const auto o = hn::Mul(hn::Load(d, into.o + i), keep);
-      hn::Store(hn::MulAdd(hn::Load(d, from.o + i), join, o), d, into.o + i);
+      hn::Store(MultiplyAdd(hn::Load(d, from.o + i), join, o), d, into.o + i);
     }
   }
 }
@@ -187,7 +188,7 @@ HWY_NOINLINE void Normalize(D d, const Tile<T>& tile, const State<T>& state) {
     const auto subtract = ZeroIfMinusInfinity(d, m);
     const auto keep = Exp(d, hn::Sub(m_keys, subtract));
     const auto l_keys = hn::Load(d, state.l + lane);
-    const auto l = hn::MulAdd(l_keys, keep, Exp(d, hn::Sub(sink, subtract)));
+    const auto l = MultiplyAdd(l_keys, keep, Exp(d, hn::Sub(sink, subtract)));
     hn::Store(m, d, state.m + lane);
     hn::Store(l, d, state.l + lane);
     const auto factor = hn::Div(keep, l);

@@ -213,14 +213,14 @@ int64_t Vectors(const TileTask<T>& task) {
 
 template <class T>
 void Attend(const TileTask<T>& task) {
-  static_assert(kTileVectors == 3);
+  static_assert(kTileVectors == 2 || kTileVectors == 3);
   switch (Vectors(task)) {
     case 1:
       return AttendTile<1>(task);
     case 2:
       return AttendTile<2>(task);
     default:
-      return AttendTile<3>(task);
+      return AttendTile<kTileVectors>(task);
   }
 }
 
@@ -232,7 +232,7 @@ void AttendOneSplit(const TileTask<T>& task, int64_t split, T* partial) {
     case 2:
       return AttendSplit<2>(task, split, partial);
     default:
-      return AttendSplit<3>(task, split, partial);
+      return AttendSplit<kTileVectors>(task, split, partial);
   }
 }
 
@@ -244,7 +244,7 @@ void MergeAll(const TileTask<T>& task, const T* partials, int64_t n_splits) {
     case 2:
       return MergeSplits<2>(task, partials, n_splits);
     default:
-      return MergeSplits<3>(task, partials, n_splits);
+      return MergeSplits<kTileVectors>(task, partials, n_splits);
   }
 }
 

@@ -31,8 +31,13 @@ inline constexpr int64_t kBlockKeys = 64;
 inline constexpr int64_t kSplitKeys = 1024;
 /// Row sums run in four interleaved chains; a multiple of it divides every vector and kBlockKeys.
 inline constexpr int64_t kSumLanes = 4;
-/// Vectors of queries in a full tile: 24 accumulators of AVX-512's 32 registers (MR 8), 12 of AVX2's 16 (MR 4).
+/// Vectors of queries in a full tile: 24 accumulators of AVX-512's 32 registers (MR 8), 12 of AVX2's 16 (MR 4); 8 in
+/// WebAssembly, where browsers spill with more.
+#ifdef __wasm__
+inline constexpr int64_t kTileVectors = 2;
+#else
 inline constexpr int64_t kTileVectors = 3;
+#endif
 
 /// One query row: a lane of the tile.
 template <class T>
