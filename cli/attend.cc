@@ -25,8 +25,13 @@ int64_t planned_tasks(const AttentionShape& shape, int64_t workers) {
   return attention_plan(shape, workers, &plan).ok() ? plan.tasks : 0;
 }
 
-/// Computes the outputs and returns the seconds it took.
-double compute(const AttendArguments& arguments, const AttendInputs& inputs, const AttentionOutputs& outputs,
+struct Effort {
+  double seconds;
+  int64_t threads;
+};
+
+/// Computes the outputs and tells what it took.
+Effort compute(const AttendArguments& arguments, const AttendInputs& inputs, const AttentionOutputs& outputs,
                int threads) {
   TbbExecutor executor(threads);
   Progress progress(planned_tasks(inputs.shape, executor.concurrency()));
@@ -38,19 +43,18 @@ double compute(const AttendArguments& arguments, const AttendInputs& inputs, con
                 {.executor = &executor, .stop = cancellable.stop(), .progress = progress.counter()});
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   cancellable.finish();
-  throw_unless_ok(status);
-  return taken.count();
+  throw_unless_ok(status, in_words_of_the_command_line(status.message(), inputs));
+  return {taken.count(), executor.concurrency()};
 }
 
 void run(const AttendArguments& arguments) {
-  handle_signals();
   check_arguments(arguments);
   const AttendInputs inputs = load_inputs(arguments);
   AttendOutputs outputs(arguments, inputs);
   const int threads = arguments.threads > 0 ? arguments.threads : usable_cores();
-  const double seconds = compute(arguments, inputs, outputs.views(), threads);
+  const Effort effort = compute(arguments, inputs, outputs.views(), threads);
   outputs.write();
-  if (arguments.json) print_summary(arguments, inputs, outputs, threads, seconds);
+  if (arguments.json) print_summary(arguments, inputs, outputs, effort.threads, effort.seconds);
 }
 
 constexpr const char* kFooter = R"(Examples:
@@ -66,7 +70,7 @@ Exit status: 0; 2 for a wrong call or wrong input, nothing written; 130 after Ct
 
 void add_attend(CLI::App& app) {
   const auto arguments = std::make_shared<AttendArguments>();
-  CLI::App* command = app.add_subcommand("attend", "Compute attention on arrays in .npy files.");
+  CLI::App* command = app.add_subcommand("attend", "Compute attention on arrays in .npy files");
   command->footer(kFooter);
   declare_arguments(*command, *arguments);
   command->callback([arguments] { run(*arguments); });

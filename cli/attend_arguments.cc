@@ -7,12 +7,13 @@
 #include <functional>
 
 #include "cli/errors.h"
+#include "cli/flag.h"
 #include "cli/option_value.h"
 
 namespace foveate::cli {
 namespace {
 
-constexpr const char* kInputs = "Inputs (.npy: float16/32/64, bool, int32/64; - reads standard input)";
+constexpr const char* kInputs = "Inputs (.npy: float16/32/64, bool, any integers; - reads standard input)";
 constexpr const char* kOutputs = "Outputs (.npy; at least one; - writes to standard output)";
 constexpr const char* kScores = "Scores";
 constexpr const char* kMasking = "Which keys take part (all that is given must allow a key)";
@@ -31,7 +32,7 @@ void add(CLI::App& command, const char* group, const std::string& name, const ch
 void add_file(CLI::App& command, const char* group, const std::string& name, const char* help, std::string& path) {
   add(command, group, name, "F", help, [name, &path](const std::string& value) {
     if (value.empty()) throw WrongUse(fmt::format("{}: empty; name a file", name));
-    if (value.starts_with("--")) throw WrongUse(fmt::format("{}: no file named before {}", name, value));
+    require_file_name(name, value);
     if (value.ends_with(".safetensors")) refuse_not_yet(name, ".safetensors is ");
     path = value;
   });
@@ -59,7 +60,7 @@ void add_outputs(CLI::App& command, AttendArguments& arguments) {
   add_file(command, kOutputs, "--lse", "natural log of each row's sum of exp(score)  [b, h_q, n_q]", arguments.lse);
   add_file(command, kOutputs, "--weights", "attention weights  [b, h_q, n_q, n_kv]; takes n_q x n_kv memory",
            arguments.weights);
-  command.add_flag("--json", arguments.json, "a machine-readable summary on standard output")->group(kOutputs);
+  add_flag(command, "--json", arguments.json, "a machine-readable summary on standard output")->group(kOutputs);
 }
 
 void add_scores(CLI::App& command, AttendArguments& arguments) {
@@ -76,7 +77,7 @@ void add_scores(CLI::App& command, AttendArguments& arguments) {
 
 void add_masking(CLI::App& command, AttendArguments& arguments) {
   AttentionOptions& options = arguments.options;
-  command.add_flag("--causal", options.causal, "keys up to the query's own position p_i only")->group(kMasking);
+  add_flag(command, "--causal", options.causal, "keys up to the query's own position p_i only")->group(kMasking);
   add(command, kMasking, "--align", "bottom-right|top-left", "p_i = i + n_kv - n_q, or p_i = i (default bottom-right)",
       [&](const std::string& value) {
         options.align =
@@ -99,7 +100,10 @@ void add_masking(CLI::App& command, AttendArguments& arguments) {
 void add_not_yet(CLI::App& command) {
   for (const char* name : {"--in", "--dropout", "--seed", "--dropout-mask", "--grad", "--dq", "--dk", "--dv", "--dbias",
                            "--dsinks", "--stats"}) {
-    add(command, "", name, "", "", [name](const std::string&) { refuse_not_yet(name, ""); });
+    command.add_option_function<std::string>(name, [name](const std::string&) { refuse_not_yet(name, ""); })
+        ->expected(0, 1)
+        ->take_last()
+        ->group("");
   }
 }
 
@@ -128,14 +132,10 @@ void check_arguments(const AttendArguments& arguments) {
   for (const auto& [option, path] : {NamedFile{"--q", arguments.q}, {"--k", arguments.k}, {"--v", arguments.v}}) {
     if (path.empty()) throw WrongUse(fmt::format("{}: missing; give --q, --k and --v, each a .npy file", option));
   }
-  const std::vector<NamedFile> outputs =
+  std::vector<NamedFile> outputs =
       present({{"--out", arguments.out}, {"--lse", arguments.lse}, {"--weights", arguments.weights}});
   if (outputs.empty()) throw WrongUse("nothing to write: give --out, --lse or --weights");
-  for (const NamedFile& file : outputs) {
-    if (arguments.json && file.path == "-") {
-      throw WrongUse(fmt::format("{}: standard output is --json's already; name a file", file.option));
-    }
-  }
+  if (arguments.json) outputs.insert(outputs.begin(), {"--json", "-"});
   check_files(present({{"--q", arguments.q},
                        {"--k", arguments.k},
                        {"--v", arguments.v},

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -21,6 +22,8 @@ io::Array read(std::string_view name, const std::string& path) {
   if (path.empty()) return {};
   try {
     return io::read_npy(path);
+  } catch (const io::OutOfMemory& error) {
+    throw std::runtime_error(fmt::format("{}: {}", name, error.what()));
   } catch (const io::Error& error) {
     throw WrongUse(fmt::format("{}: {}", name, error.what()));
   }
@@ -30,8 +33,7 @@ bool is_float(DType dtype) { return dtype == DType::f16 || dtype == DType::f32 |
 
 void require_float(std::string_view name, const io::Array& array) {
   if (is_float(array.dtype)) return;
-  throw WrongUse(
-      fmt::format("{}: {} elements, not floats; save it with astype('float32')", name, name_of(array.dtype)));
+  throw WrongUse(fmt::format("{}: {} elements, not floats; save it with astype('float32')", name, array.stored_as));
 }
 
 void require_axes(std::string_view name, const io::Array& array, size_t least, size_t most, std::string_view remedy) {
@@ -70,7 +72,7 @@ DType computed_dtype(const AttendArguments& arguments, DType of_q) {
   return of_q;
 }
 
-AttentionShape shape_of(const AttendInputs& inputs, Layout layout) {
+AttentionShape shape_of(const AttendInputs& inputs, Layout layout, bool weights) {
   const ConstTensor q = view_on_bhnd(inputs.q, layout);
   const ConstTensor v = view_on_bhnd(inputs.v, layout);
   return {.b = q.shape[0],
@@ -81,7 +83,7 @@ AttentionShape shape_of(const AttendInputs& inputs, Layout layout) {
           .d_k = q.shape[3],
           .d_v = v.shape[3],
           .dtype = q.dtype,
-          .additive_mask = inputs.mask.dtype != DType::none || inputs.bias.dtype != DType::none};
+          .weights = weights};
 }
 
 /// Views a mask or a bias aligned to the right, as NumPy broadcasts.
@@ -133,13 +135,32 @@ AttendInputs load_inputs(const AttendArguments& arguments) {
   inputs.mask = read("mask", arguments.mask);
   require_axes("mask", inputs.mask, 0, kAxes, kBroadcast);
   inputs.bias = read_floats("bias", arguments.bias, kAxes, kBroadcast);
-  inputs.alibi = read_floats("alibi", arguments.alibi, 1, kPerHead);
+  inputs.alibi = read_floats("--alibi", arguments.alibi, 1, kPerHead);
   inputs.sinks = read_floats("sinks", arguments.sinks, 1, kPerHead);
-  inputs.q_lengths = read_lengths("q_lengths", arguments.q_lengths);
-  inputs.kv_lengths = read_lengths("kv_lengths", arguments.kv_lengths);
+  inputs.q_lengths = read_lengths("--q-lengths", arguments.q_lengths);
+  inputs.kv_lengths = read_lengths("--kv-lengths", arguments.kv_lengths);
   inputs.axes = inputs.q.shape.size();
-  inputs.shape = shape_of(inputs, arguments.layout);
+  inputs.shape = shape_of(inputs, arguments.layout, !arguments.weights.empty());
   return inputs;
+}
+
+std::string in_words_of_the_command_line(std::string_view message, const AttendInputs& inputs) {
+  constexpr std::pair<std::string_view, std::string_view> kOptions[] = {{"window_left", "--window"},
+                                                                        {"window_right", "--window"},
+                                                                        {"alibi_slopes", "--alibi"},
+                                                                        {"q_lengths", "--q-lengths"},
+                                                                        {"kv_lengths", "--kv-lengths"}};
+  const std::string_view name = message.substr(0, message.find(':'));
+  const std::string_view rest = message.substr(name.size());
+  for (const auto& [argument, option] : kOptions) {
+    if (name == argument) return fmt::format("{}{}", option, rest);
+  }
+  // The library sees four axes, whatever the file has.
+  if ((name == "mask" || name == "bias") && rest.starts_with(": shape [")) {
+    const io::Array& array = name == "mask" ? inputs.mask : inputs.bias;
+    return fmt::format("{}: shape {}{}", name, array.shape, rest.substr(rest.find(']') + 1));
+  }
+  return std::string(message);
 }
 
 AttentionOptions options_with_arrays(const AttentionOptions& options, const AttendInputs& inputs) {

@@ -5,6 +5,8 @@
 #define FOVEATE_CLI_ATTEND_INPUTS_H_
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/attend_arguments.h"
@@ -25,6 +27,10 @@ AttendInputs load_inputs(const AttendArguments& arguments);
 
 /// The options with their arrays, which `inputs` keeps.
 AttentionOptions options_with_arrays(const AttentionOptions& options, const AttendInputs& inputs);
+
+/// A message of the library with its argument named as it was on the command line: an option where the library has
+/// another word for it, the axes of a mask or a bias as its file has them.
+std::string in_words_of_the_command_line(std::string_view message, const AttendInputs& inputs);
 
 /// Where each axis of an array of two, three or four axes goes among [b, h, n, d]: those it lacks have extent 1.
 std::vector<size_t> axis_places(size_t axes, Layout layout);

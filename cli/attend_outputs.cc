@@ -5,7 +5,8 @@
 #include <fmt/ranges.h>
 
 #include <array>
-#include <limits>
+#include <new>
+#include <stdexcept>
 #include <utility>
 
 #include "cli/errors.h"
@@ -27,13 +28,21 @@ void require_addressable(std::string_view name, const std::vector<int64_t>& shap
   }
 }
 
+io::Array allocate(std::string_view name, const std::vector<int64_t>& shape, DType dtype) try {
+  return io::make_array(dtype, shape);
+} catch (const std::bad_alloc&) {
+  double bytes = static_cast<double>(size_of(dtype));
+  for (const int64_t extent : shape) bytes *= static_cast<double>(extent);
+  throw std::runtime_error(fmt::format("{}: not enough memory for shape {}, {:.3g} GB", name, shape, bytes / 1e9));
+}
+
 /// An output with the given extents [b, h, n, last], stored with the axes at `places` of those, in that order.
 AttendOutputs::Output make_output(std::string name, std::string path, DType dtype, const Extents& extents,
                                   const std::vector<size_t>& places) {
   std::vector<int64_t> shape;
   for (const size_t place : places) shape.push_back(extents[place]);
   require_addressable(name, shape, dtype);
-  io::Array array = io::make_array(dtype, shape);
+  io::Array array = allocate(name, shape, dtype);
   Tensor view{array.data(), dtype, {extents[0], extents[1], extents[2], extents[3]}, {0, 0, 0, 0}};
   for (size_t axis = 0; axis < places.size(); ++axis) view.stride[places[axis]] = array.stride[axis];
   return {std::move(name), std::move(path), std::move(array), view};

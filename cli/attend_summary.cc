@@ -52,7 +52,7 @@ Json outputs_of(const AttendOutputs& outputs) {
 }  // namespace
 
 void print_summary(const AttendArguments& arguments, const AttendInputs& inputs, const AttendOutputs& outputs,
-                   int threads, double seconds) {
+                   int64_t threads, double seconds) {
   const Json summary = {{"foveate", FOVEATE_VERSION},
                         {"shape", shape_of(inputs.shape)},
                         {"dtype", name_of(inputs.shape.dtype)},

@@ -7,16 +7,20 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/errors.h"
 #include "cli/experiment.h"
+#include "cli/files.h"
+#include "cli/flag.h"
 #include "cli/heatmap_svg.h"
 #include "cli/heatmap_terminal.h"
 #include "cli/locale.h"
@@ -32,6 +36,8 @@
 namespace foveate::cli {
 namespace {
 
+constexpr const char* kSvgRemedy = "; --no-svg leaves the picture out";
+
 // The options as they are typed.
 struct DemoArguments {
   std::string seed = "42", batch = "2", heads = "4", seq = "8", d_k = "16";
@@ -41,6 +47,20 @@ struct DemoArguments {
   bool no_svg = false;
   bool json = false;
 };
+
+/// Names the largest size where all of them together take more than half of this machine's memory.
+void require_memory(const ExperimentSetup& setup) {
+  const double needed = experiment_bytes(setup);
+  const double present = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  if (needed <= present / 2) return;
+  const std::pair<int64_t, const char*> sizes[] = {
+      {setup.batch, "--batch"}, {setup.heads, "--heads"}, {setup.seq, "--seq"}, {setup.d_k, "--dk"}};
+  throw WrongUse(fmt::format(
+      "{}: batch {} x heads {} x seq {} x dk {} takes {:.3g} GB, more than half of this machine's {:.3g} GB; "
+      "choose smaller sizes",
+      std::max_element(std::begin(sizes), std::end(sizes))->second, setup.batch, setup.heads, setup.seq, setup.d_k,
+      needed / 1e9, present / 1e9));
+}
 
 ExperimentSetup parse_setup(const DemoArguments& arguments) {
   ExperimentSetup setup;
@@ -54,17 +74,9 @@ ExperimentSetup parse_setup(const DemoArguments& arguments) {
   setup.seq = whole_number("--seq", arguments.seq, 1);
   setup.d_k = whole_number("--dk", arguments.d_k, 1);
 
-  const double needed = experiment_bytes(setup);
-  const double present = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  if (needed > present / 2) {
-    throw WrongUse(
-        fmt::format("--seq: batch {} x heads {} x seq {} x dk {} takes {:.3g} GB, more than half of this "
-                    "machine's {:.3g} GB; choose smaller sizes",
-                    setup.batch, setup.heads, setup.seq, setup.d_k, needed / 1e9, present / 1e9));
-  }
+  require_memory(setup);
   return setup;
 }
-
 Language parse_language(const std::string& lang) {
   if (lang.empty()) return language_of_locale();
   return one_of("--lang", lang, {"en", "zh"}) == 0 ? Language::en : Language::zh;
@@ -202,7 +214,19 @@ void write_whole(const std::string& path, const std::string& text) {
 void write_picture(const std::string& path, const std::string& picture) try {
   write_whole(path, picture);
 } catch (const io::Error& error) {
-  throw std::runtime_error(fmt::format("{}; name a place to write to with --svg FILE, or give --no-svg", error.what()));
+  throw std::runtime_error(std::string(error.what()) + kSvgRemedy);
+}
+
+void check_outputs(const std::string& svg) {
+  const NamedFile report = {"the report", "-"};
+  check_files({}, {report});
+  if (svg.empty()) return;
+  require_file_name("--svg", svg);
+  try {
+    check_files({}, {report, {"--svg", svg}});
+  } catch (const WrongUse& error) {
+    throw WrongUse(std::string(error.what()) + kSvgRemedy);
+  }
 }
 
 void run(const DemoArguments& arguments) {
@@ -210,7 +234,7 @@ void run(const DemoArguments& arguments) {
   const Language language = parse_language(arguments.lang);
   const Terminal terminal = standard_output(parse_color(arguments.color));
   const std::string svg = arguments.no_svg ? "" : arguments.svg;
-  if (svg == "-") throw WrongUse("--svg: '-' is taken by the report; give a file name");
+  check_outputs(svg);
 
   TbbExecutor executor(usable_cores());
   const ExperimentResult result = run_experiment(setup, &executor);
@@ -226,18 +250,19 @@ void run(const DemoArguments& arguments) {
 void add_demo(CLI::App& app, int& exit_status) {
   auto arguments = std::make_shared<DemoArguments>();
   CLI::App* demo = app.add_subcommand("demo", "See on random arrays what dividing the scores by sqrt(d_k) is for");
-  demo->add_option("--seed", arguments->seed, "Seed of NumPy's legacy generator (42)")->type_name("N");
-  demo->add_option("--batch", arguments->batch, "Batch size (2)")->type_name("N");
-  demo->add_option("--heads", arguments->heads, "Heads (4)")->type_name("N");
-  demo->add_option("--seq", arguments->seq, "Queries, and keys (8)")->type_name("N");
-  demo->add_option("--dk", arguments->d_k, "Head dimension d_k (16)")->type_name("N");
-  demo->add_option("--lang", arguments->lang, "en or zh (by the locale)")->type_name("WORD");
-  demo->add_option("--color", arguments->color, "auto, always or never (auto: on a terminal without NO_COLOR)")
-      ->type_name("WORD");
-  demo->add_option("--svg", arguments->svg, "Where to write the picture (attention.svg); '' for nowhere")
-      ->type_name("FILE");
-  demo->add_flag("--no-svg", arguments->no_svg, "Write no picture");
-  demo->add_flag("--json", arguments->json, "Print the figures as JSON, and nothing else");
+  demo->add_option("--seed", arguments->seed, "of NumPy's legacy generator (default 42)")->option_text("N");
+  demo->add_option("--batch", arguments->batch, "batch size (default 2)")->option_text("N");
+  demo->add_option("--heads", arguments->heads, "heads (default 4)")->option_text("N");
+  demo->add_option("--seq", arguments->seq, "queries, and keys (default 8)")->option_text("N");
+  demo->add_option("--dk", arguments->d_k, "head dimension d_k (default 16)")->option_text("N");
+  demo->add_option("--lang", arguments->lang, "language of the report (default: the locale's)")->option_text("en|zh");
+  demo->add_option("--color", arguments->color, "auto: on a terminal without NO_COLOR (default auto)")
+      ->option_text("auto|always|never");
+  demo->add_option("--svg", arguments->svg, "where to write the picture (default attention.svg); '' for nowhere")
+      ->option_text("F");
+  add_flag(*demo, "--no-svg", arguments->no_svg, "write no picture");
+  add_flag(*demo, "--json", arguments->json, "print the figures as JSON, and nothing else");
+  demo->footer("Example:\n  foveate demo --dk 256 --svg heads.svg");
   demo->callback([arguments, &exit_status] {
     run(*arguments);
     exit_status = 0;

@@ -6,6 +6,7 @@
 #define FOVEATE_CLI_ERRORS_H_
 
 #include <stdexcept>
+#include <string>
 
 #include "foveate/status.h"
 
@@ -26,14 +27,16 @@ struct Interrupted {
   int signal;
 };
 
-/// Throws what a status of the library stands for.
-inline void throw_unless_ok(const Status& status) {
+/// Throws what a status of the library stands for, with its message in other words.
+inline void throw_unless_ok(const Status& status, const std::string& message) {
   if (status.ok()) return;
   if (status.code() == StatusCode::invalid_argument || status.code() == StatusCode::not_supported) {
-    throw WrongUse(status.message());
+    throw WrongUse(message);
   }
-  throw std::runtime_error(status.message());
+  throw std::runtime_error(message);
 }
+
+inline void throw_unless_ok(const Status& status) { throw_unless_ok(status, status.message()); }
 
 }  // namespace foveate::cli
 

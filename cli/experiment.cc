@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <stdexcept>
 #include <vector>
 
+#include "cli/errors.h"
 #include "cli/legacy_random.h"
 #include "foveate/attention.h"
 
@@ -53,7 +53,7 @@ Attended attend(const ExperimentSetup& s, const Inputs& inputs, std::optional<do
   Execution execution;
   execution.executor = executor;
   const Status status = attention(input(inputs.q), input(inputs.k), input(inputs.v), outputs, options, execution);
-  if (!status.ok()) throw std::runtime_error(status.message());
+  throw_unless_ok(status);
   return result;
 }
 

@@ -35,7 +35,7 @@ struct ExperimentResult {
 /// Bytes that run_experiment takes; rounded, so that no setup overflows it.
 double experiment_bytes(const ExperimentSetup& setup);
 
-/// Throws std::runtime_error where the engine reports a failure.
+/// Throws as errors.h says where the engine reports a failure.
 ExperimentResult run_experiment(const ExperimentSetup& setup, Executor* executor = nullptr);
 
 }  // namespace foveate::cli

@@ -5,18 +5,22 @@
 #define FOVEATE_CLI_FILES_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace foveate::cli {
 
-/// A file and the option that named it; "-" is standard input or output.
+/// A file and the option that named it, or what else will be written; "-" is standard input or output.
 struct NamedFile {
   std::string option;
   std::string path;
 };
 
-/// Throws WrongUse where an input is missing or a folder, the folder of an output is missing or closed to us, an output is
-/// a folder, standard input or output is wanted twice, or one regular file is named for two outputs or for an output and
+/// Throws WrongUse where the value of an option that names a file is the next option: its own was forgotten.
+void require_file_name(std::string_view option, std::string_view value);
+
+/// Throws WrongUse where an input is missing or a folder, an output cannot be made (its folder is missing or closed to
+/// us, it is a folder, ...: it is tried), standard input or output is wanted twice, or one regular file is named for two outputs or for an output and
 /// an input: by whatever name, through whatever link.
 void check_files(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs);
 

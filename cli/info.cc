@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/errors.h"
+#include "cli/flag.h"
 #include "cli/machine.h"
 #include "cli/option_value.h"
 #include "foveate/attention.h"
@@ -137,7 +138,7 @@ AttentionShape parse_shape(const std::string& text) {
 
 void add_info(CLI::App& app) {
   const auto arguments = std::make_shared<InfoArguments>();
-  CLI::App* command = app.add_subcommand("info", "Show targets, cores and caches, and how a call would be planned.");
+  CLI::App* command = app.add_subcommand("info", "Show targets, cores and caches, and how a call would be planned");
   command
       ->add_option_function<std::string>(
           "--plan", [arguments](const std::string& text) { arguments->shape = parse_shape(text); },
@@ -157,7 +158,7 @@ void add_info(CLI::App& app) {
           [arguments](const std::string& text) { arguments->threads = whole_number("--threads", text, 1); },
           "of the planned call (default: all cores)")
       ->option_text("N");
-  command->add_flag("--json", arguments->json, "machine-readable");
+  add_flag(*command, "--json", arguments->json, "machine-readable");
   command->footer("Example:\n  foveate info --plan 1,8,8,2048,2048,64,64");
   command->callback([arguments] { run(*arguments); });
 }

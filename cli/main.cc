@@ -1,7 +1,9 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
 // The command `foveate`: its subcommands, and the one place where errors become a line and an exit status.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
@@ -18,6 +20,7 @@
 #include "cli/demo.h"
 #include "cli/errors.h"
 #include "cli/info.h"
+#include "cli/interrupt.h"
 #include "cli/option_value.h"
 
 namespace foveate::cli {
@@ -61,7 +64,8 @@ int report(const CLI::App& command, std::string message, int exit_status) {
   for (char& c : message) {
     if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
   }
-  fmt::print(stderr, "{}: {}\n", full_name(command), message);
+  // Where standard error is closed, the status alone has to tell.
+  std::fputs(fmt::format("{}: {}\n", full_name(command), message).c_str(), stderr);
   return exit_status;
 }
 
@@ -78,10 +82,12 @@ std::string parse_error_text(const CLI::App& app, const CLI::ParseError& error) 
   std::string text = error.what();
   if (const std::vector<std::string> extras = app.remaining(true); !extras.empty()) {
     const std::string meant = nearest(extras.front(), known_words(command_in_use(app)));
+    if (meant == extras.front()) return fmt::format("unexpected '{}' after --", meant);
     return fmt::format("unexpected '{}'", extras.front()) +
            (meant.empty() ? "" : fmt::format("; did you mean {}?", meant));
   }
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ArgumentMismatch)) {
+    if (text.find("flag override") != text.npos) return "--" + text.substr(0, text.find(' ')) + ": takes no value";
     const bool repeated = text.find("At Most") != text.npos;
     return text.substr(0, text.find(':')) + (repeated ? ": given more than once" : ": no value given");
   }
@@ -117,11 +123,21 @@ int run(CLI::App& app, int argc, char** argv, const int& exit_status) {
   }
 }
 
+/// Keeps files that are opened later from taking the place of a standard stream that was closed: holds the place with one
+/// that fails whoever uses it.
+void hold_closed_streams() {
+  for (const auto& [fd, mode] :
+       {std::pair(STDIN_FILENO, O_WRONLY), {STDOUT_FILENO, O_RDONLY}, {STDERR_FILENO, O_RDONLY}}) {
+    if (fcntl(fd, F_GETFD) < 0) open("/dev/null", mode);  // takes the lowest number that is free: this one
+  }
+}
+
 /// Standard output that could not be written is a failure too.
 int flush_standard_output(const CLI::App& app, int exit_status) {
   std::cout.flush();
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) return exit_status;
-  return report(app, fmt::format("standard output: {}", std::strerror(errno)), kExitFailure);
+  if (exit_status != 0) return exit_status;  // one line has been said already
+  return report(command_in_use(app), fmt::format("standard output: {}", std::strerror(errno)), kExitFailure);
 }
 
 }  // namespace
@@ -129,8 +145,11 @@ int flush_standard_output(const CLI::App& app, int exit_status) {
 
 int main(int argc, char** argv) {
   using namespace foveate::cli;
-  CLI::App app("Scaled dot-product attention: exact, fast, and visible.", "foveate");
-  app.set_version_flag("--version", "foveate " FOVEATE_VERSION);
+  hold_closed_streams();
+  handle_signals();
+  CLI::App app("Scaled dot-product attention: exact, fast, and visible", "foveate");
+  app.set_help_flag("-h,--help", "print this help and exit");
+  app.set_version_flag("--version", "foveate " FOVEATE_VERSION, "print the version and exit");
   app.require_subcommand(1);
   app.formatter(make_formatter());
   app.footer(kFooter);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <numeric>
 #include <optional>
 #include <system_error>
@@ -16,14 +17,20 @@
 namespace foveate::cli {
 namespace {
 
+/// A number that is all of the text. Too large for T: nothing, and `beyond` says so.
 template <class T>
-std::optional<T> parse(std::string_view text) {
-  if (text.starts_with('+')) text.remove_prefix(1);
+std::optional<T> parse(std::string_view text, bool* beyond) {
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   T value{};
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, value);
+  *beyond = error == std::errc::result_out_of_range && rest == end;
   if (error != std::errc() || rest != end) return std::nullopt;
   return value;
+}
+
+[[noreturn]] void refuse_beyond(std::string_view option, std::string_view text) {
+  throw WrongUse(fmt::format("{}: {} is too {}", option, text, text.starts_with('-') ? "small" : "large"));
 }
 
 std::vector<std::string_view> split(std::string_view text) {
@@ -53,7 +60,10 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 double finite_number(std::string_view option, std::string_view text) {
-  const std::optional<double> value = parse<double>(text);
+  bool beyond = false;
+  std::optional<double> value = parse<double>(text, &beyond);
+  // from_chars does not tell numbers too near to 0, which round to it, from those too large.
+  if (beyond) value = std::strtod(std::string(text).c_str(), nullptr);
   if (!value || !std::isfinite(*value)) {
     throw WrongUse(fmt::format("{}: '{}' is not a finite number, such as 0.125", option, text));
   }
@@ -61,7 +71,9 @@ double finite_number(std::string_view option, std::string_view text) {
 }
 
 int64_t whole_number(std::string_view option, std::string_view text, int64_t least) {
-  const std::optional<int64_t> value = parse<int64_t>(text);
+  bool beyond = false;
+  const std::optional<int64_t> value = parse<int64_t>(text, &beyond);
+  if (beyond && !text.starts_with('-')) refuse_beyond(option, text);
   if (!value || *value < least) {
     throw WrongUse(fmt::format("{}: '{}' is not a whole number of at least {}", option, text, least));
   }
@@ -71,7 +83,10 @@ int64_t whole_number(std::string_view option, std::string_view text, int64_t lea
 std::vector<int64_t> whole_numbers(std::string_view option, std::string_view text, std::string_view form) {
   std::vector<int64_t> values;
   for (const std::string_view part : split(text)) {
-    if (const std::optional<int64_t> value = parse<int64_t>(part)) values.push_back(*value);
+    bool beyond = false;
+    const std::optional<int64_t> value = parse<int64_t>(part, &beyond);
+    if (beyond) refuse_beyond(option, part);
+    if (value) values.push_back(*value);
   }
   const size_t expected = split(form).size();
   if (values.size() != expected || split(text).size() != expected) {

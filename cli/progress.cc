@@ -10,6 +10,8 @@
 #include <mutex>
 #include <string>
 
+#include "cli/terminal.h"
+
 namespace foveate::cli {
 namespace {
 
@@ -18,7 +20,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kQuiet{500};    // shorter runs show nothing
 constexpr milliseconds kRefresh{100};  // between two drawings
-constexpr int kCells = 30;
+constexpr int kMostCells = 30;
 constexpr std::string_view kErase = "\r\033[K";
 
 void write_to_terminal(std::string_view text) {
@@ -26,11 +28,16 @@ void write_to_terminal(std::string_view text) {
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
-std::string bar(double share, double seconds) {
-  const int full = static_cast<int>(share * kCells);
+/// One line of the terminal, never more: the terminal could not erase what it has wrapped.
+std::string bar(double share, double seconds, int width) {
+  constexpr int kWords = 34;  // all but the cells, the seconds in eight digits
+  const int cells = std::min(width - kWords, kMostCells);
+  if (cells < 1) return {};
+  const int full = static_cast<int>(share * cells);
   std::string line =
-      fmt::format("{}attend [{:#<{}}{:.<{}}] {:3.0f} %", kErase, "", full, "", kCells - full, share * 100);
-  if (share > 0) line += fmt::format(", {:.0f} s left", seconds * (1 - share) / share);
+      fmt::format("{}attend [{:#<{}}{:.<{}}] {:3.0f} %", kErase, "", full, "", cells - full, share * 100);
+  const double left = seconds * (1 - share) / share;
+  if (left < 1e8) line += fmt::format(", {:.0f} s left", left);
   return line;
 }
 
@@ -50,7 +57,8 @@ void Progress::follow(const std::stop_token& ended) {
   wake.wait_for(lock, ended, kQuiet, [] { return false; });
   while (!ended.stop_requested()) {
     const double share = std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_));
-    write_to_terminal(bar(share, std::chrono::duration<double>(Clock::now() - start).count()));
+    write_to_terminal(
+        bar(share, std::chrono::duration<double>(Clock::now() - start).count(), terminal_width(STDERR_FILENO)));
     wake.wait_for(lock, ended, kRefresh, [] { return false; });
     if (ended.stop_requested()) write_to_terminal(kErase);
   }

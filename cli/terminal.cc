@@ -36,12 +36,15 @@ std::string spaces_to_fill(std::string_view text, int width) {
 
 }  // namespace
 
+int terminal_width(int fd) {
+  winsize size = {};
+  return isatty(fd) != 0 && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
 Terminal standard_output(ColorChoice choice) {
   Terminal terminal;
-  const bool is_terminal = isatty(STDOUT_FILENO) != 0;
-  winsize size = {};
-  if (is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) terminal.width = size.ws_col;
-  if (wants_color(choice, is_terminal)) {
+  terminal.width = terminal_width(STDOUT_FILENO);
+  if (wants_color(choice, isatty(STDOUT_FILENO) != 0)) {
     const std::string_view depth = environment("COLORTERM");
     const bool is_true = depth == "truecolor" || depth == "24bit";
     terminal.colors = is_true ? ColorDepth::truecolor : ColorDepth::palette256;

@@ -22,6 +22,9 @@ struct Terminal {
   ColorDepth colors = ColorDepth::none;
 };
 
+/// The columns of the terminal at a descriptor, 80 where it is none or does not tell.
+int terminal_width(int fd);
+
 /// Standard output's: its width if it is a terminal (80 columns elsewhere), and 24-bit colour where COLORTERM tells of
 /// it.
 Terminal standard_output(ColorChoice choice);

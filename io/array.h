@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "foveate/tensor.h"
@@ -48,6 +49,7 @@ std::vector<int64_t> c_strides(const std::vector<int64_t>& shape);
 
 struct Array {
   DType dtype = DType::none;
+  std::string stored_as;  ///< what the file calls it, where it comes from one: "uint16" is read as i64
   std::vector<int64_t> shape;
   std::vector<int64_t> stride;  ///< in elements; Fortran order is told here, never by copying
   Buffer buffer;

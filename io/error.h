@@ -16,6 +16,11 @@ class Error : public std::runtime_error {
   Error(std::string_view name, std::string_view problem);
 };
 
+/// No fault of the file's: there is no room for it.
+class OutOfMemory : public Error {
+  using Error::Error;
+};
+
 /// The Error of a failed system call: "name: No space left on device".
 Error system_error(std::string_view name, int error_number);
 

@@ -75,6 +75,13 @@ void swap_bytes(std::byte* data, size_t n, size_t width) {
   for (size_t i = 0; i < n; ++i) std::reverse(data + i * width, data + (i + 1) * width);
 }
 
+/// As NumPy names it.
+std::string type_name(const NpyElement& element) {
+  if (element.kind == 'b') return "bool";
+  const char* kind = element.kind == 'f' ? "float" : element.kind == 'i' ? "int" : "uint";
+  return kind + std::to_string(8 * element.width);
+}
+
 /// In place, from the last element to the first, since each grows.
 template <class T>
 void widen(const std::string& name, Buffer& buffer, size_t n) {
@@ -84,8 +91,8 @@ void widen(const std::string& name, Buffer& buffer, size_t n) {
     std::memcpy(&narrow, buffer.data() + i * sizeof(T), sizeof(T));
     if constexpr (std::is_same_v<T, uint64_t>) {
       if (narrow > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
-        throw Error(name,
-                    "element " + std::to_string(i) + ": expected an integer below 2^63, got " + std::to_string(narrow));
+        throw Error(name, "uint64 element " + std::to_string(i) + ": expected an integer below 2^63, got " +
+                              std::to_string(narrow));
       }
     }
     const auto wide = static_cast<int64_t>(narrow);  // NOLINT(bugprone-signed-char-misuse): int8 is a number here
@@ -169,6 +176,7 @@ Array read_npy(Source& source) {
   NpyHeader header = read_header(source);
   Array array;
   array.shape = std::move(header.shape);
+  array.stored_as = type_name(header.element);
   array.stride = header.fortran_order ? fortran_strides(array.shape) : c_strides(array.shape);
   header.shape = array.shape;
   const auto n = static_cast<size_t>(array.size());
@@ -177,7 +185,7 @@ Array read_npy(Source& source) {
     array.buffer = read_elements(source, header, bytes);
     array.dtype = convert(source.name(), header.element, array.buffer, n);
   } catch (const std::bad_alloc&) {
-    throw Error(source.name(), "not enough memory for its " + std::to_string(bytes) + " bytes");
+    throw OutOfMemory(source.name(), "not enough memory for its " + std::to_string(bytes) + " bytes");
   }
   return array;
 }

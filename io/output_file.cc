@@ -2,23 +2,27 @@
 #include "io/output_file.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 #include <random>
+#include <string_view>
 #include <utility>
 
 namespace foveate::io {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr size_t kBufferBytes = size_t{1} << 18;
 
@@ -26,19 +30,22 @@ constexpr size_t kBufferBytes = size_t{1} << 18;
 struct Temporary {
   enum State : int { kFree, kClaimed, kLive };
   std::atomic<int> state{kFree};
-  char path[PATH_MAX] = {};
+  int folder = -1;
+  char name[40] = {};
 };
 static_assert(std::atomic<int>::is_always_lock_free);
 
 Temporary temporaries[64];
 
-int register_temporary(const std::string& name, const std::string& path) {
-  if (path.size() >= PATH_MAX) throw system_error(name, ENAMETOOLONG);
+/// Registers a temporary of a new name in an open folder.
+int register_temporary(const std::string& name, int folder) {
   int slot = 0;
   for (Temporary& temporary : temporaries) {
     int expected = Temporary::kFree;
     if (temporary.state.compare_exchange_strong(expected, Temporary::kClaimed)) {
-      std::memcpy(temporary.path, path.c_str(), path.size() + 1);
+      std::random_device random;
+      std::snprintf(temporary.name, sizeof temporary.name, ".foveate-%08x%08x.tmp", random(), random());
+      temporary.folder = folder;
       temporary.state.store(Temporary::kLive, std::memory_order_release);
       return slot;
     }
@@ -49,62 +56,94 @@ int register_temporary(const std::string& name, const std::string& path) {
 
 void forget_temporary(int slot) { temporaries[slot].state.store(Temporary::kFree, std::memory_order_release); }
 
-/// Where the links lead that start at `path`, which are broken: to a file yet to be made.
-std::string end_of_links(const std::string& name, std::string path) {
+void remove(const Temporary& temporary) { unlinkat(temporary.folder, temporary.name, 0); }
+
+/// Who makes, renames or removes temporaries now. A lock that a signal handler can take, too: no handler ever runs on the
+/// thread that holds it.
+std::atomic_flag files_change;
+
+void claim_files() {
+  constexpr timespec kMoment = {.tv_sec = 0, .tv_nsec = 100'000};
+  while (files_change.test_and_set(std::memory_order_acquire)) nanosleep(&kMoment, nullptr);
+}
+
+/// While one lives, no signal ends the process on this thread, and remove_temporaries() on another waits.
+class Undisturbed {
+ public:
+  Undisturbed() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before_);
+    claim_files();
+  }
+  ~Undisturbed() {
+    files_change.clear(std::memory_order_release);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  Undisturbed(const Undisturbed&) = delete;
+  Undisturbed& operator=(const Undisturbed&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+/// Where the links lead that start at `path`: to a file, or to where one is yet to be made.
+fs::path end_of_links(const std::string& name, fs::path path) {
   constexpr int kMaxLinks = 40;
   for (int i = 0; i < kMaxLinks; ++i) {
     std::error_code not_a_link;
-    const std::filesystem::path next = std::filesystem::read_symlink(path, not_a_link);
+    const fs::path next = fs::read_symlink(path, not_a_link);
     if (not_a_link) return path;
-    path = std::filesystem::path(path).parent_path() / next;
+    path = path.parent_path() / next;
   }
   throw system_error(name, ELOOP);
 }
 
-std::string real_path(const std::string& path) {
-  const std::unique_ptr<char, decltype(&std::free)> real(realpath(path.c_str(), nullptr), &std::free);
-  if (real == nullptr) throw system_error(path, errno);
-  return real.get();
-}
-
-std::string temporary_beside(const std::string& target) {
-  std::random_device random;
-  char name[48];
-  std::snprintf(name, sizeof name, ".foveate-%08x%08x.tmp", random(), random());
-  return std::filesystem::path(target).replace_filename(name);
-}
-
 }  // namespace
 
-OutputFile::OutputFile(std::string path) : name_(path == "-" ? "standard output" : path) {
-  if (path == "-") {
-    // A duplicate can be closed, and closing tells of errors that writing did not.
-    fd_ = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
-    if (fd_ < 0) throw system_error(name_, errno);
+bool is_standard_output(std::string_view path) {
+  constexpr std::array<std::string_view, 4> kNames = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
+  return std::find(kNames.begin(), kNames.end(), path) != kNames.end();
+}
+
+std::string file_identity(const struct stat& status) {
+  if (!S_ISREG(status.st_mode)) return {};
+  return "file " + std::to_string(status.st_dev) + " " + std::to_string(status.st_ino);
+}
+
+// It delegates, so that the destructor tidies up after a constructor that throws half-way.
+OutputFile::OutputFile(std::string path) : OutputFile() {
+  if (is_standard_output(path)) {
+    name_ = "standard output";
+    open_standard_output();
     return;
   }
+  name_ = path;
   if (path.empty()) throw Error("''", "expected a file name, got none");
   struct stat status {};
-  if (stat(path.c_str(), &status) != 0) {
-    if (errno != ENOENT) throw system_error(name_, errno);
-    target_ = end_of_links(name_, std::move(path));
-    create_temporary(std::nullopt);
+  const bool exists = stat(path.c_str(), &status) == 0;
+  if (!exists && errno != ENOENT) throw system_error(name_, errno);
+  if (exists && S_ISDIR(status.st_mode)) throw Error(name_, "is a folder, not a file");
+  // A rename would replace a file that its owner has made read-only.
+  if (exists && access(path.c_str(), W_OK) != 0) throw system_error(name_, errno);
+  if (exists && !S_ISREG(status.st_mode)) {
+    target_ = std::move(path);
     return;
   }
-  if (S_ISDIR(status.st_mode)) throw system_error(name_, EISDIR);
-  // A rename would replace a file that its owner has made read-only.
-  if (access(path.c_str(), W_OK) != 0) throw system_error(name_, errno);
-  if (S_ISREG(status.st_mode)) {
-    target_ = real_path(path);
-    create_temporary(status.st_mode & 0777);
-  } else {
-    target_ = std::move(path);
-  }
+  const fs::path target = end_of_links(name_, path);
+  // /proc has links to files that no name leads to any more.
+  if (exists && access(target.c_str(), F_OK) != 0) throw system_error(name_, errno);
+  open_folder(target);
+  create_temporary(exists ? std::optional(status.st_mode & 0777) : std::nullopt);
+  identity_ = exists ? file_identity(status) : identity_in_folder();
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : name_(std::move(other.name_)),
+      folder_name_(std::move(other.folder_name_)),
       target_(std::move(other.target_)),
+      identity_(std::move(other.identity_)),
+      folder_(std::exchange(other.folder_, kNone)),
       temporary_(std::exchange(other.temporary_, kNone)),
       fd_(std::exchange(other.fd_, kNone)),
       closed_(std::exchange(other.closed_, true)),
@@ -112,22 +151,49 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
 
 OutputFile::~OutputFile() {
   if (fd_ != kNone) ::close(fd_);
-  if (temporary_ == kNone) return;
-  unlink(temporaries[temporary_].path);
-  forget_temporary(temporary_);
+  if (temporary_ != kNone) {
+    const Undisturbed undisturbed;
+    remove(temporaries[temporary_]);
+    forget_temporary(temporary_);
+  }
+  if (folder_ != kNone) ::close(folder_);
+}
+
+void OutputFile::open_standard_output() {
+  const int mode = fcntl(STDOUT_FILENO, F_GETFL);
+  if (mode < 0 || (mode & O_ACCMODE) == O_RDONLY) throw Error(name_, "not open for writing");
+  // A duplicate can be closed, and closing tells of errors that writing did not.
+  fd_ = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+  struct stat status {};
+  if (fd_ < 0 || fstat(fd_, &status) != 0) throw system_error(name_, errno);
+  identity_ = file_identity(status);
+}
+
+/// Names are looked up from the folder on, so that no path grows past what the system takes.
+void OutputFile::open_folder(const fs::path& target) {
+  folder_name_ = target.has_parent_path() ? target.parent_path() : ".";
+  target_ = target.filename();
+  folder_ = open(folder_name_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (folder_ == kNone && errno == ENOENT) throw Error(name_, "no folder " + folder_name_ + "; create it first");
+  if (folder_ == kNone) throw system_error(name_, errno);
+  if (target_.empty()) throw Error(name_, "is a folder, not a file");
+}
+
+std::string OutputFile::identity_in_folder() const {
+  struct stat status {};
+  if (fstat(folder_, &status) != 0) throw system_error(name_, errno);
+  return "new " + std::to_string(status.st_dev) + " " + std::to_string(status.st_ino) + " " + target_;
 }
 
 /// With the permissions of the file it will replace, else those that the umask leaves.
 void OutputFile::create_temporary(std::optional<mode_t> mode) {
-  const std::string path = temporary_beside(target_);
-  // Registered before it exists, lest a signal between the two leave it behind.
-  const int slot = register_temporary(name_, path);
-  fd_ = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode ? 0600 : 0666);
-  if (fd_ < 0) {
+  const Undisturbed undisturbed;
+  const int slot = register_temporary(name_, folder_);
+  fd_ = openat(folder_, temporaries[slot].name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode ? 0600 : 0666);
+  if (fd_ == kNone) {
     const int error = errno;
     forget_temporary(slot);
-    if (error != ENOENT) throw system_error(name_, error);
-    throw Error(name_, "its folder does not exist");
+    throw Error(name_, "cannot write in " + folder_name_ + ": " + std::generic_category().message(error));
   }
   temporary_ = slot;
   // Some file systems have no permissions to set: the same for every file there, so nothing is lost.
@@ -178,18 +244,20 @@ void OutputFile::close() {
 /// The error number of the rename, 0 when it is done.
 int OutputFile::put_in_place() noexcept {
   if (temporary_ == kNone) return 0;
-  if (std::rename(temporaries[temporary_].path, target_.c_str()) != 0) return errno;
+  if (renameat(folder_, temporaries[temporary_].name, folder_, target_.c_str()) != 0) return errno;
   forget_temporary(std::exchange(temporary_, kNone));
   return 0;
 }
 
 void OutputFile::commit() {
   close();
+  const Undisturbed undisturbed;
   if (const int error = put_in_place(); error != 0) throw system_error(name_, error);
 }
 
 void commit_together(std::span<OutputFile> files) {
   for (OutputFile& file : files) file.close();
+  const Undisturbed undisturbed;
   std::string done;
   for (OutputFile& file : files) {
     if (const int error = file.put_in_place(); error != 0) {
@@ -201,8 +269,9 @@ void commit_together(std::span<OutputFile> files) {
 }
 
 void remove_temporaries() noexcept {
-  for (Temporary& temporary : temporaries) {
-    if (temporary.state.load(std::memory_order_acquire) == Temporary::kLive) unlink(temporary.path);
+  claim_files();  // and never released: the process ends
+  for (const Temporary& temporary : temporaries) {
+    if (temporary.state.load(std::memory_order_acquire) == Temporary::kLive) remove(temporary);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -15,8 +16,9 @@ namespace foveate::io {
 namespace {
 
 int open_to_read(const std::string& path) {
-  const int fd = path == "-" ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) throw system_error(path == "-" ? "standard input" : path, errno);
+  const bool standard = is_standard_input(path);
+  const int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) throw system_error(standard ? "standard input" : path, errno);
   return fd;
 }
 
@@ -31,13 +33,19 @@ std::optional<uint64_t> bytes_left(int fd, const struct stat& status) {
 
 }  // namespace
 
+bool is_standard_input(std::string_view path) {
+  constexpr std::array<std::string_view, 4> kNames = {"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"};
+  return std::find(kNames.begin(), kNames.end(), path) != kNames.end();
+}
+
 FileSource::FileSource(const std::string& path)
-    : Source(path == "-" ? "standard input" : path), fd_(open_to_read(path)) {
+    : Source(is_standard_input(path) ? "standard input" : path), fd_(open_to_read(path)) {
   struct stat status {};
   const int error = fstat(fd_, &status) != 0 ? errno : S_ISDIR(status.st_mode) ? EISDIR : 0;
-  if (error != 0) {
+  const bool unreadable = (fcntl(fd_, F_GETFL) & O_ACCMODE) == O_WRONLY;
+  if (error != 0 || unreadable) {
     ::close(fd_);
-    throw system_error(name(), error);
+    throw error != 0 ? system_error(name(), error) : Error(name(), "not open for reading");
   }
   remaining_ = bytes_left(fd_, status);
 }

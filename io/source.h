@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace foveate::io {
@@ -32,6 +33,9 @@ class Source {
  private:
   std::string name_;
 };
+
+/// "-", or a name that the system has for standard input.
+bool is_standard_input(std::string_view path);
 
 /// A file by its path; "-" is standard input.
 class FileSource final : public Source {

@@ -1,9 +1,14 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
 // The errors of the command line, word by word: one line, status 2, and no file touched.
+#include <sys/resource.h>
+
+#include <climits>
+#include <tuple>
 #include <utility>
 
 #include "tests/cli_fixture.h"
+#include "tests/npy_bytes.h"
 
 namespace foveate {
 namespace {
@@ -11,7 +16,7 @@ namespace {
 using CliErrors = CliTest;
 
 struct Mistake {
-  Words arguments;  ///< after q, k and v
+  Words arguments;  ///< after q, k, v and --out o.npy
   std::string message;
 };
 
@@ -24,6 +29,14 @@ TEST_F(CliErrors, ErrorsWordByWord) {
   save<uint8_t>("five.npy", {1, 1, 1, 3, 3}, std::vector<uint8_t>(9, 1), DType::boolean);
   fs::create_hard_link(path("k.npy"), path("hard.npy"));
   fs::create_symlink("q.npy", path("soft.npy"));
+  fs::create_symlink("round", path("round"));
+  fs::create_symlink("astray too", path("astray"));
+  fs::create_symlink("nowhere/else", path("astray too"));
+  fs::create_symlink("to new too", path("to new"));
+  fs::create_symlink("new", path("to new too"));
+  save<uint8_t>("wide.npy", {2, 5}, std::vector<uint8_t>(10, 1), DType::boolean);
+  std::ofstream(path("unsigned.npy")) << io::file(io::dict("<u8", "(0,)"), "");
+  const std::string long_name(256, 'n');
   fs::create_directory(path("folder"));
   std::ofstream(path("text.npy")) << "hello";
   std::ofstream(path("o.npy")) << "kept";
@@ -31,30 +44,45 @@ TEST_F(CliErrors, ErrorsWordByWord) {
   const std::string no_broadcast = "; give at most 4, broadcast to [b, h_q, n_q, n_kv]";
   const std::string own_file = " file too; an output needs a file of its own";
   const std::string help = " (see foveate attend --help)";
-  const Words out = {"--out", "o.npy"};
   const Mistake mistakes[] = {
-      {{}, "nothing to write: give --out, --lse or --weights"},
       {{"--scale", "nan"}, "--scale: 'nan' is not a finite number, such as 0.125"},
       {{"--scale", "inf"}, "--scale: 'inf' is not a finite number, such as 0.125"},
       {{"--scale", "1e999"}, "--scale: '1e999' is not a finite number, such as 0.125"},
+      {{"--scale", "+-5"}, "--scale: '+-5' is not a finite number, such as 0.125"},
       {{"--softcap", "2x"}, "--softcap: '2x' is not a finite number, such as 0.125"},
       {{"--window", "3"}, "--window: '3' is not L,R: 2 whole numbers between commas"},
       {{"--window", "3,x"}, "--window: '3,x' is not L,R: 2 whole numbers between commas"},
       {{"--threads", "0"}, "--threads: '0' is not a whole number of at least 1"},
+      {{"--threads", "99999999999999999999"}, "--threads: 99999999999999999999 is too large"},
+      {{"--window", "99999999999999999999,0"}, "--window: 99999999999999999999 is too large"},
+      {{"--window", "0,-99999999999999999999"}, "--window: -99999999999999999999 is too small"},
+      {{"--causal=false"}, "--causal: takes no value" + help},
+      {{"--causal=maybe"}, "--causal: takes no value" + help},
+      {{"--causal", "--causal"}, "--causal: given more than once" + help},
+      {{"--json", "--json"}, "--json: given more than once" + help},
+      {{"--", "--causal"}, "unexpected '--causal' after --" + help},
       {{"--align", "left"}, "--align: 'left' is none of bottom-right, top-left"},
       {{"--layout", "bnh"}, "--layout: 'bnh' is none of bhnd, bnhd"},
       {{"--dtype", "bf16"}, "--dtype: bf16 is not built yet in foveate 0.1.0"},
       {{"--dropout", "0.1"}, "--dropout: not built yet in foveate 0.1.0"},
+      {{"--dropout"}, "--dropout: not built yet in foveate 0.1.0"},
+      {{"--dropout", "0", "--dropout", "0"}, "--dropout: not built yet in foveate 0.1.0"},
       {{"--grad", "q.npy", "--dq", "dq.npy"}, "--grad: not built yet in foveate 0.1.0"},
       {{"--stats", "s.json"}, "--stats: not built yet in foveate 0.1.0"},
       {{"--lse", "l.safetensors"}, "--lse: .safetensors is not built yet in foveate 0.1.0"},
       {{"--caussal"}, "unexpected '--caussal'; did you mean --causal?" + help},
       {{"extra"}, "unexpected 'extra'" + help},
       {{"--lse"}, "--lse: no value given" + help},
-      {{"--out", "p.npy", "--out", "o.npy"}, "--out: given more than once" + help},
+      {{"--out", "p.npy"}, "--out: given more than once" + help},
       {{"--lse", "--causal"}, "--lse: no file named before --causal"},
       {{"--lse", "nowhere/l.npy"}, "--lse: nowhere/l.npy: no folder nowhere; create it first"},
       {{"--lse", "folder"}, "--lse: folder: is a folder, not a file"},
+      {{"--lse", "round"}, "--lse: round: Too many levels of symbolic links"},
+      {{"--lse", "astray"}, "--lse: astray: no folder nowhere; create it first"},
+      {{"--lse", "q.npy/l.npy"}, "--lse: q.npy/l.npy: Not a directory"},
+      {{"--lse", "/proc/l.npy"}, "--lse: /proc/l.npy: cannot write in /proc: No such file or directory"},
+      {{"--lse", long_name}, "--lse: " + long_name + ": File name too long"},
+      {{"--lse", "to new", "--weights", "new"}, "--weights: new: is --lse's" + own_file},
       {{"--lse", "q.npy"}, "--lse: q.npy: is --q's" + own_file},
       {{"--lse", "soft.npy"}, "--lse: soft.npy: is --q's" + own_file},
       {{"--lse", "hard.npy"}, "--lse: hard.npy: is --k's" + own_file},
@@ -62,6 +90,9 @@ TEST_F(CliErrors, ErrorsWordByWord) {
       {{"--lse", "new.npy", "--weights", "folder/../new.npy"}, "--weights: folder/../new.npy: is --lse's" + own_file},
       {{"--lse", "-", "--weights", "-"}, "--weights: standard output is --lse's already; name a file"},
       {{"--lse", "-", "--json"}, "--lse: standard output is --json's already; name a file"},
+      {{"--lse", "/dev/stdout", "--json"}, "--lse: standard output is --json's already; name a file"},
+      {{"--lse", "/dev/fd/1", "--weights", "-"}, "--weights: standard output is --lse's already; name a file"},
+      {{"--mask", "/dev/stdin", "--bias", "-"}, "--bias: - is --mask's already; standard input holds one array"},
       {{"--mask", "-", "--bias", "-"}, "--bias: - is --mask's already; standard input holds one array"},
       {{"--mask", "none.npy"}, "--mask: none.npy: No such file or directory"},
       {{"--mask", "folder"}, "--mask: folder: is a folder, not a file"},
@@ -69,12 +100,15 @@ TEST_F(CliErrors, ErrorsWordByWord) {
       {{"--mask", "five.npy"}, "mask: 5 axes, shape [1, 1, 1, 3, 3]" + no_broadcast},
       {{"--bias", "int.npy"}, "bias: int64 elements, not floats; save it with astype('float32')"},
       {{"--sinks", "two.npy"}, "sinks: 2 axes, shape [2, 1]; give [h_q], one number a query head"},
-      {{"--kv-lengths", "int.npy"}, "kv_lengths: 2 axes, shape [3, 3]; give [b], one length a sequence"},
+      {{"--mask", "wide.npy"},
+       "mask: shape [2, 5] does not broadcast to [b, h_q, n_q, n_kv] = [1, 2, 3, 3]; each extent must equal it or be "
+       "1"},
+      {{"--bias", "unsigned.npy"}, "bias: uint64 elements, not floats; save it with astype('float32')"},
+      {{"--kv-lengths", "int.npy"}, "--kv-lengths: 2 axes, shape [3, 3]; give [b], one length a sequence"},
   };
   for (const Mistake& mistake : mistakes) {
-    Words arguments = mistake.arguments;
-    if (!arguments.empty() && arguments.back() != "--lse") arguments.insert(arguments.end(), out.begin(), out.end());
-    if (mistake.message.find("more than once") != std::string::npos) arguments = mistake.arguments;
+    Words arguments = {"--out", "o.npy"};
+    arguments.insert(arguments.end(), mistake.arguments.begin(), mistake.arguments.end());
     const Outcome outcome = attend(arguments);
     EXPECT_EQ(outcome.status, 2) << mistake.message;
     EXPECT_EQ(outcome.err, "foveate attend: " + mistake.message + "\n");
@@ -94,9 +128,13 @@ TEST_F(CliErrors, ErrorsOfTheLibraryAreOneLineThatNamesTheArgument) {
   save<float>("three.npy", {3}, Floats(3));
   const std::set<std::string> before = files();
   const std::pair<Words, std::string> cases[] = {
-      {{"--k", "narrow.npy"}, "k: "},        {{"--mask", "int.npy"}, "mask: "},
-      {{"--window", "-2,0"}, "window"},      {{"--softcap", "-1"}, "softcap: "},
-      {{"--sinks", "three.npy"}, "sinks: "}, {{"--kv-lengths", "lengths.npy"}, "kv_lengths"},
+      {{"--k", "narrow.npy"}, "k: "},
+      {{"--mask", "int.npy"}, "mask: "},
+      {{"--window", "-2,0"}, "--window: "},
+      {{"--softcap", "-1"}, "softcap: "},
+      {{"--sinks", "three.npy"}, "sinks: "},
+      {{"--alibi", "three.npy"}, "--alibi: "},
+      {{"--kv-lengths", "lengths.npy"}, "--kv-lengths: "},
   };
   for (const auto& [more, name] : cases) {
     Words arguments = {"attend", "--q", "q.npy", "--v", "v.npy", "--out", "o.npy"};
@@ -116,6 +154,7 @@ TEST_F(CliErrors, ErrorsOfQKV) {
   save<float>("v.npy", {1, 2, 3, 4}, Floats(24));
   EXPECT_EQ(run({"attend", "--q", "q.npy", "--out", "o.npy"}).err,
             "foveate attend: --k: missing; give --q, --k and --v, each a .npy file\n");
+  EXPECT_EQ(attend({}).err, "foveate attend: nothing to write: give --out, --lse or --weights\n");
   EXPECT_EQ(
       attend({"--out", "o.npy"}).err,
       "foveate attend: k: 4 axes, shape [1, 2, 3, 4], where q has 3, shape [2, 3, 4]; give q, k and v equally many\n");
@@ -135,10 +174,112 @@ TEST_F(CliErrors, ErrorsOfQKV) {
   EXPECT_FALSE(fs::exists(path("o.npy")));
 }
 
+// A file of that number would be written over.
+TEST_F(CliErrors, ClosedStreamsAreNoPlaceForFiles) {
+  save_two_keys();
+  ASSERT_EQ(attend({"--out", "right.npy"}).status, 0);
+  const auto closed = [](std::vector<int> streams) {
+    return Process::Setup{.prepare = [streams] {
+      for (const int stream : streams) close(stream);
+    }};
+  };
+  for (const std::vector<int>& streams : {std::vector{1}, {0}, {2}, {0, 1, 2}}) {
+    EXPECT_EQ(attend({"--out", "o.npy"}, closed(streams)).status, 0);
+    EXPECT_EQ(bytes_of("o.npy"), bytes_of("right.npy"));
+    EXPECT_EQ(attend({"--out", "o.npy", "--scale", "x"}, closed(streams)).status, 2);
+    EXPECT_EQ(bytes_of("o.npy"), bytes_of("right.npy"));
+    fs::remove(path("o.npy"));
+  }
+  const std::set<std::string> before = files();
+  const std::tuple<Words, int, std::string> cases[] = {
+      {{"attend", "--q", "q.npy", "--k", "k.npy", "--v", "v.npy", "--out", "-"},
+       2,
+       "attend: --out: standard output: not open for writing"},
+      {{"attend", "--q", "q.npy", "--k", "k.npy", "--v", "v.npy", "--out", "o.npy", "--json"},
+       2,
+       "attend: --json: standard output: not open for writing"},
+      {{"attend", "--q", "-", "--k", "k.npy", "--v", "v.npy", "--out", "o.npy"},
+       2,
+       "attend: --q: standard input: not open for reading"},
+      {{"demo"}, 2, "demo: the report: standard output: not open for writing"},
+      {{"info"}, 1, "info: standard output: Bad file descriptor"},
+  };
+  for (const auto& [arguments, status, message] : cases) {
+    const Outcome outcome = run(arguments, closed({0, 1}));
+    EXPECT_EQ(outcome.status, status);
+    EXPECT_EQ(outcome.err, "foveate " + message + "\n");
+    EXPECT_EQ(files(), before);
+  }
+}
+
+TEST_F(CliErrors, TooLittleMemoryIsStatusOne) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers take memory of their own";
+#endif
+  const Process::Setup one_gigabyte = {.prepare = [] {
+    const rlimit limit = {1 << 30, 1 << 30};
+    setrlimit(RLIMIT_AS, &limit);
+  }};
+  save<float>("k.npy", {65536, 1}, Floats(65536));
+  save<float>("v.npy", {65536, 1}, Floats(65536));
+  save<float>("q.npy", {65536, 1}, Floats(65536));
+  Outcome outcome = attend({"--weights", "w.npy"}, one_gigabyte);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.err, "foveate attend: weights: not enough memory for shape [65536, 65536], 17.2 GB\n");
+
+  const std::string header = io::file(io::dict("<f4", "(2147483648, 1)"), "");
+  std::ofstream(path("q.npy"), std::ios::binary) << header;
+  fs::resize_file(path("q.npy"), header.size() + (uintmax_t{4} << 31));  // sparse
+  outcome = attend({"--out", "o.npy"}, one_gigabyte);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.err, "foveate attend: q: q.npy: not enough memory for its 8589934592 bytes\n");
+  EXPECT_FALSE(fs::exists(path("o.npy")));
+}
+
+TEST_F(CliErrors, FilesPastTheirLimitAreStatusOne) {
+  save<float>("q.npy", {4096, 1}, Floats(4096));
+  save<float>("k.npy", {1, 1}, Floats(1));
+  save<float>("v.npy", {1, 1}, Floats(1));
+  const std::set<std::string> before = files();
+  const Outcome outcome = attend({"--out", "o.npy"}, {.prepare = [] {
+                                   const rlimit limit = {4096, 4096};
+                                   setrlimit(RLIMIT_FSIZE, &limit);
+                                 }});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.err, "foveate attend: o.npy: File too large\n");
+  EXPECT_EQ(files(), before);
+}
+
+TEST_F(CliErrors, ReadersThatLeaveAreStatusOne) {
+  save_two_keys();
+  for (const Words& arguments : {Words{"attend", "--q", "q.npy", "--k", "k.npy", "--v", "v.npy", "--out", "-"},
+                                 Words{"demo", "--no-svg"}, Words{"info"}}) {
+    const Outcome outcome = run(arguments, {.prepare = [] {
+                                  int ends[2];
+                                  if (pipe(ends) != 0) _exit(126);
+                                  dup2(ends[1], STDOUT_FILENO);
+                                  close(ends[0]);
+                                }});
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_EQ(outcome.err, "foveate " + arguments[0] + ": standard output: Broken pipe\n");
+  }
+}
+
+TEST_F(CliErrors, PathsNearlyTooLongAreWrittenTo) {
+  save_two_keys();
+  std::string target = path("");
+  while (target.size() < PATH_MAX - 260) target += std::string(200, 'd') + "/";
+  target += std::string(PATH_MAX - 5 - target.size(), 'd') + "/";
+  fs::create_directories(target);
+  target += "o";
+  EXPECT_EQ(attend({"--out", target}).err, "");
+  EXPECT_TRUE(fs::exists(target));
+}
+
 TEST_F(CliErrors, UnknownTargetIsRefusedByEveryCommandThatComputes) {
   save_two_keys();
   for (const Words& arguments : {Words{"attend", "--q", "q.npy", "--k", "k.npy", "--v", "v.npy", "--out", "o.npy"},
-                                 Words{"info"}, Words{"info", "--plan", "1,1,1,1,1,1,1"}}) {
+                                 Words{"info"}, Words{"demo"}, Words{"info", "--plan", "1,1,1,1,1,1,1"}}) {
     const Outcome outcome = run(arguments, {.target = "abacus"});
     EXPECT_EQ(outcome.status, 2);
     EXPECT_NE(outcome.err.find("FOVEATE_TARGET"), std::string::npos) << outcome.err;

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -32,10 +33,11 @@ struct Outcome {
 class Process {
  public:
   struct Setup {
-    std::string input = {};     ///< what standard input holds
-    std::string folder = ".";   ///< where it runs
-    std::string out_path = {};  ///< where standard output goes instead of Outcome::out
-    std::string target = {};    ///< FOVEATE_TARGET, if not empty
+    std::string input = {};              ///< what standard input holds
+    std::string folder = ".";            ///< where it runs
+    std::string out_path = {};           ///< where standard output goes instead of Outcome::out
+    std::string target = {};             ///< FOVEATE_TARGET, if not empty
+    std::function<void()> prepare = {};  ///< done in the new process, last: closes a stream, sets a limit
   };
 
   Process(const std::vector<std::string>& arguments, const Setup& setup)
@@ -70,13 +72,17 @@ class Process {
     dup2(fileno(in_), STDIN_FILENO);
     dup2(setup.out_path.empty() ? fileno(out_) : open(setup.out_path.c_str(), O_WRONLY | O_CREAT, 0666), STDOUT_FILENO);
     dup2(fileno(err_), STDERR_FILENO);
+    // Whoever runs the tests in the background has them ignored.
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) ::signal(number, SIG_DFL);
     if (!setup.target.empty()) setenv("FOVEATE_TARGET", setup.target.c_str(), 1);
     std::string binary = FOVEATE_BINARY;
     std::vector<char*> argv = {binary.data()};
     std::vector<std::string> copies = arguments;
     for (std::string& argument : copies) argv.push_back(argument.data());
     argv.push_back(nullptr);
-    if (chdir(setup.folder.c_str()) == 0) execv(binary.c_str(), argv.data());
+    if (chdir(setup.folder.c_str()) != 0) _exit(126);
+    if (setup.prepare) setup.prepare();
+    execv(binary.c_str(), argv.data());
     _exit(127);
   }
 

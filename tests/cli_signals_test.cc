@@ -51,6 +51,57 @@ TEST_F(CliSignals, CtrlCWhileComputing) {
   }
 }
 
+TEST_F(CliSignals, WhatWasIgnoredStaysIgnored) {
+  save_two_keys();
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  for (const int number : {SIGHUP, SIGINT}) {
+    const Process process({"attend", "--q", "q.npy", "--k", "k.npy", "--v", "pipe", "--out", "o.npy"},
+                          {.folder = folder_, .prepare = [number] { ::signal(number, SIG_IGN); }});
+    const std::string bytes = bytes_of("v.npy");
+    {
+      const PipeTo pipe(path("pipe"));
+      pipe.write(bytes.substr(0, 20));
+      process.signal(number);
+      pipe.write(bytes.substr(20));
+    }
+    EXPECT_EQ(process.wait().status, 0);
+    expect_near("o.npy", {3});
+  }
+}
+
+TEST_F(CliSignals, NoMomentOfTheDemoLeavesATemporary) {
+  for (int milliseconds = 0; milliseconds < 40; ++milliseconds) {
+    const Process process({"demo", "--seq", "64", "--svg", "p.svg", "--json"}, {.folder = folder_});
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    process.signal(SIGTERM);
+    const int status = process.wait().status;
+    EXPECT_TRUE(status == 0 || status == 128 + SIGTERM || status == -SIGTERM) << status;  // -: before main()
+    fs::remove(path("p.svg"));
+    EXPECT_EQ(files(), std::set<std::string>());
+  }
+}
+
+// script(1) gives the command a terminal.
+TEST_F(CliSignals, ProgressKeepsToTheWidthOfTheTerminal) {
+  if (std::system("command -v script > /dev/null") != 0) GTEST_SKIP() << "no script(1)";
+  constexpr int64_t n = 300000, d = 8;  // minutes of work
+  save<float>("k.npy", {n, d}, noise(n * d, 1));
+  for (const size_t columns : {20, 40, 100}) {
+    const std::string command = "cd '" + folder_.string() + "' && script -qc 'stty cols " + std::to_string(columns) +
+                                "; timeout --foreground -s INT 1.5 '" FOVEATE_BINARY
+                                "' attend --q k.npy --k k.npy --v k.npy --out o.npy' typescript > out < /dev/null";
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    std::istringstream lines(bytes_of("out"));
+    size_t bars = 0;
+    for (std::string line; std::getline(lines, line, '\r');) {
+      if (line.find("attend [") == line.npos) continue;
+      ++bars;
+      EXPECT_LE(line.size() - std::string("\033[K").size(), columns) << line;
+    }
+    EXPECT_EQ(bars > 0, columns >= 40) << columns;
+  }
+}
+
 TEST_F(CliSignals, CtrlCWhileReadingAPipe) {
   save_two_keys();
   ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);

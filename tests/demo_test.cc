@@ -171,15 +171,19 @@ TEST_F(Demo, RefusesWrongParameters) {
   expect_refused("--seed 4294967296", "--seed: 4294967296");
   expect_refused("--lang fr", "--lang: 'fr'");
   expect_refused("--color sometimes", "--color: 'sometimes'");
-  expect_refused("--svg -", "--svg: '-'");
+  expect_refused("--svg -", "--svg: standard output");
+  expect_refused("--svg /dev/stdout", "--svg: standard output");
+  expect_refused("--svg --json", "--svg: no file named before --json");
+  expect_refused("--json=1", "--json: takes no value");
+  expect_refused("--dk 9223372036854775807", "--dk: batch 2 x heads 4 x seq 8 x dk");
   expect_refused("--seq 9000000000", "--seq: batch 2 x heads 4 x seq 9000000000");
 }
 
 TEST_F(Demo, SaysSoWhereThePictureCannotBeWritten) {
   const Run run = demo("--svg no/such/folder.svg");
-  EXPECT_EQ(run.exit_status, 1);
+  EXPECT_EQ(run.exit_status, 2);
   EXPECT_EQ(run.out, "");
-  EXPECT_TRUE(run.err.starts_with("foveate demo: no/such/folder.svg: ")) << run.err;
+  EXPECT_TRUE(run.err.starts_with("foveate demo: --svg: no/such/folder.svg: no folder no/such; ")) << run.err;
   EXPECT_NE(run.err.find("--no-svg"), run.err.npos) << "a remedy: " << run.err;
   EXPECT_EQ(run.err.find('\n'), run.err.size() - 1) << "one line: " << run.err;
 }

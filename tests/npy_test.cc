@@ -101,7 +101,7 @@ TEST(NpyRead, IntegersKeptOrWidened) {
 
 TEST(NpyRead, UnsignedPastInt64) {
   EXPECT_EQ(error_of(file(dict("<u8", "(2,)"), "\0\0\0\0\0\0\0\0\x00\x00\x00\x00\x00\x00\x00\x80"s)),
-            "x.npy: element 1: expected an integer below 2^63, got 9223372036854775808");
+            "x.npy: uint64 element 1: expected an integer below 2^63, got 9223372036854775808");
 }
 
 TEST(NpyRead, BooleansAreZeroOrOne) {

@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -201,10 +202,12 @@ TEST_F(OutputFileTest, LongName) {  // the temporary's name does not grow with t
 }
 
 TEST_F(OutputFileTest, RefusedAtOnce) {
-  EXPECT_EQ(error_of([&] { OutputFile{path("none/a")}; }), path("none/a") + ": its folder does not exist");
-  EXPECT_EQ(error_of([&] { OutputFile{folder_}; }), folder_ + ": Is a directory");
-  EXPECT_EQ(error_of([&] { OutputFile{folder_ + "/"}; }), folder_ + "/: Is a directory");
-  EXPECT_EQ(error_of([&] { OutputFile{path("none/")}; }), path("none/") + ": its folder does not exist");
+  EXPECT_EQ(error_of([&] { OutputFile{path("none/a")}; }),
+            path("none/a") + ": no folder " + path("none") + "; create it first");
+  EXPECT_EQ(error_of([&] { OutputFile{folder_}; }), folder_ + ": is a folder, not a file");
+  EXPECT_EQ(error_of([&] { OutputFile{folder_ + "/"}; }), folder_ + "/: is a folder, not a file");
+  EXPECT_EQ(error_of([&] { OutputFile{path("none/")}; }),
+            path("none/") + ": no folder " + path("none") + "; create it first");
   EXPECT_EQ(error_of([] { OutputFile{""}; }), "'': expected a file name, got none");
   put("a", "");
   EXPECT_EQ(error_of([&] { OutputFile{path("a/b")}; }), path("a/b") + ": Not a directory");
@@ -217,7 +220,8 @@ TEST_F(OutputFileTest, ReadOnly) {
   ASSERT_EQ(chmod(path("a").c_str(), 0444), 0);
   EXPECT_EQ(error_of([&] { OutputFile{path("a")}; }), path("a") + ": Permission denied");
   ASSERT_EQ(chmod(folder_.c_str(), 0555), 0);
-  EXPECT_EQ(error_of([&] { OutputFile{path("b")}; }), path("b") + ": Permission denied");
+  EXPECT_EQ(error_of([&] { OutputFile{path("b")}; }),
+            path("b") + ": cannot write in " + folder_ + ": Permission denied");
 }
 
 TEST_F(OutputFileTest, DevicesAreWrittenTo) {
@@ -330,6 +334,7 @@ TEST_F(OutputFileTest, StandardOutput) {
     OutputFile file("-");
     write(file, "hello");
     file.commit();
+    OutputFile("/dev/stdout").commit();  // not replaced either
     name = file.name();
     ASSERT_EQ(::write(STDOUT_FILENO, "!", 1), 1);  // still open
   }
@@ -369,37 +374,84 @@ TEST_F(OutputFileTest, RenamesThatFail) {
   EXPECT_EQ(error_of([&] { alone.commit(); }), path("d") + ": Is a directory");
 }
 
-TEST_F(OutputFileTest, RemovesTemporaries) {
-  OutputFile committed(path("a"));
-  committed.commit();
-  std::vector<OutputFile> files;
-  for (const char* name : {"b", "c"}) files.emplace_back(path(name));
-  EXPECT_EQ(count(), 3);
+/// In a process of its own, as it is meant to be: the way it exits.
+int exit_status_of(const std::function<void()>& act) {
+  const pid_t child = fork();
+  if (child == 0) {
+    act();
+    _exit(99);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+void remove_temporaries_and_exit(int) {
   remove_temporaries();
-  EXPECT_EQ(count(), 1);
+  _exit(130);
+}
+
+TEST_F(OutputFileTest, RemovesTemporaries) {
+  EXPECT_EQ(exit_status_of([&] {
+              OutputFile committed(path("a"));
+              committed.commit();
+              std::vector<OutputFile> files;
+              for (const char* name : {"b", "c"}) files.emplace_back(path(name));
+              remove_temporaries();
+              _exit(count() == 1 ? 7 : 8);
+            }),
+            7);
   EXPECT_TRUE(fs::exists(path("a")));
-  EXPECT_EQ(error_of([&] { files[0].commit(); }), path("b") + ": No such file or directory");
+}
+
+// Whichever thread the signal comes to.
+TEST_F(OutputFileTest, ASignalFindsAllInPlaceOrNone) {
+  constexpr int kFiles = 60;
+  for (int round = 0; round < 60; ++round) {
+    const bool to_the_one_that_renames = round % 2 == 0;
+    const int status = exit_status_of([&] {
+      signal(SIGINT, remove_temporaries_and_exit);
+      std::vector<OutputFile> files;
+      for (int i = 0; i < kFiles; ++i) files.emplace_back(path(std::to_string(i)));
+      const pthread_t renames = pthread_self();
+      std::thread sends([&] {
+        while (access(path("0").c_str(), F_OK) != 0) continue;  // the first is in place
+        pthread_kill(to_the_one_that_renames ? renames : pthread_self(), SIGINT);
+      });
+      commit_together(files);
+      sends.join();
+    });
+    EXPECT_EQ(status, 130);
+    EXPECT_EQ(count(), kFiles);
+    for (int i = 0; i < kFiles; ++i) EXPECT_TRUE(fs::remove(path(std::to_string(i)))) << i;
+  }
+}
+
+TEST_F(OutputFileTest, IdentityIsTheSameForEveryName) {
+  const auto identity = [&](const std::string& name) { return OutputFile(path(name)).identity(); };
+  fs::create_directory(path("folder"));
+  fs::create_symlink("second", path("first"));
+  fs::create_symlink("folder/../new", path("second"));
+  EXPECT_EQ(identity("first"), identity("new"));
+  EXPECT_EQ(identity("folder/../new"), identity("new"));
+  EXPECT_NE(identity("folder/new"), identity("new"));
+  put("old", "");
+  fs::create_hard_link(path("old"), path("other"));
+  EXPECT_EQ(identity("old"), identity("other"));
+  EXPECT_NE(identity("old"), identity("new"));
+  EXPECT_EQ(OutputFile("/dev/null").identity(), "");
 }
 
 TEST_F(OutputFileTest, RemovesTemporariesInASignalHandler) {
   put("a", "old");
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    signal(SIGINT, [](int) {
-      remove_temporaries();
-      _exit(130);
-    });
-    OutputFile first(path("a"));
-    OutputFile second(path("b"));
-    first.write("x", 1);
-    raise(SIGINT);
-    _exit(1);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  ASSERT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 130);
+  EXPECT_EQ(exit_status_of([&] {
+              signal(SIGINT, remove_temporaries_and_exit);
+              OutputFile first(path("a"));
+              OutputFile second(path("b"));
+              first.write("x", 1);
+              raise(SIGINT);
+            }),
+            130);
   EXPECT_EQ(contents(path("a")), "old");
   EXPECT_EQ(count(), 1);
 }

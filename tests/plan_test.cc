@@ -213,21 +213,29 @@ TEST(AttentionPlan, RefusesWhatACallWould) {
   expect({.d_k = 0}, 1, StatusCode::invalid_argument, "d_k: 0; expected at least 1");
   expect({.h_q = 3, .h_kv = 2}, 1, StatusCode::invalid_argument, "q: 3 heads are not a multiple of k's 2");
   expect({.h_q = 3, .h_kv = 0}, 1, StatusCode::invalid_argument, "k: 0 heads for q's 3; expected at least 1");
-  expect({}, 0, StatusCode::invalid_argument, "workers: 0; expected at least 1");
+  expect({.d_k = (int64_t{1} << 32) + 1}, 1, StatusCode::invalid_argument, "d_k: head dim 4294967297 is past 2^32");
+  expect({.d_v = (int64_t{1} << 32) + 1}, 1, StatusCode::invalid_argument, "d_v: head dim 4294967297 is past 2^32");
+  expect({.kv_offset = (int64_t{1} << 60) + 1}, 1, StatusCode::invalid_argument,
+         "kv_offset: 1152921504606846977 is past 2^60");
+  expect({}, 65537, StatusCode::invalid_argument, "workers: 65537 workers; expected 1 to 65536");
+  expect({}, 0, StatusCode::invalid_argument, "workers: 0 workers; expected 1 to 65536");
 }
 
 TEST(AttentionPlan, HostileExtentsDoNotOverflow) {
-  constexpr int64_t kHuge = int64_t{1} << 60;
-  for (const int64_t workers : {int64_t{1}, int64_t{1000}, std::numeric_limits<int64_t>::max()}) {
+  constexpr int64_t kHuge = int64_t{1} << 60, kLongest = int64_t{1} << 32;
+  for (const int64_t workers : {1, 1000, 65536}) {
     for (const AttentionShape& shape :
          {AttentionShape{.b = kHuge}, AttentionShape{.h_q = kHuge}, AttentionShape{.h_q = kHuge, .h_kv = kHuge},
-          AttentionShape{.n_q = kHuge}, AttentionShape{.n_kv = kHuge}, AttentionShape{.d_k = kHuge},
-          AttentionShape{.d_v = kHuge}, AttentionShape{.n_q = 48, .n_kv = kHuge, .d_v = int64_t{1} << 54}}) {
+          AttentionShape{.n_q = kHuge}, AttentionShape{.n_kv = kHuge}, AttentionShape{.n_q = 48, .d_k = kLongest},
+          AttentionShape{.n_q = 48, .d_v = kLongest},
+          AttentionShape{.n_q = 48, .n_kv = int64_t{1} << 28, .d_k = kLongest, .d_v = kLongest, .dtype = DType::f64}}) {
       AttentionPlan plan;
-      if (attention_plan(shape, workers, &plan).ok()) {
-        EXPECT_GT(plan.tasks, 0);
-        EXPECT_GT(plan.workspace_bytes, size_t{64});
-      }
+      const Status status = attention_plan(shape, workers, &plan);
+      ASSERT_TRUE(status.ok()) << status.message();
+      EXPECT_GT(plan.tasks, 0);
+      const auto scratch = static_cast<size_t>(workers) * static_cast<size_t>(shape.d_k + shape.d_v);
+      EXPECT_GT(plan.workspace_bytes, scratch);
+      EXPECT_LT(plan.workspace_bytes, std::numeric_limits<size_t>::max() / 2);
     }
   }
 }
