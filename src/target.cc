@@ -15,7 +15,9 @@ constexpr const char* kVariable = "FOVEATE_TARGET";
 /// Index of the target of that name, -1 if there is none. "avx512" also stands for its extensions: the best of them.
 int64_t index_of(const char* name) {
   for (int64_t i = 0; kernels::target_kernels(i) != nullptr; ++i) {
-    if (std::strcmp(kernels::target_kernels(i)->name, name) == 0) return i;
+    const char* known = kernels::target_kernels(i)->name;
+    const bool extends = std::strcmp(name, "avx512") == 0 && std::strncmp(known, "avx512", 6) == 0;
+    if (extends || std::strcmp(known, name) == 0) return i;
   }
   return -1;
 }

@@ -79,7 +79,7 @@ HWY_INLINE V AtLeast(D d, hn::TFromD<D> lowest, V x) {
 #endif
 }
 
-/// exp(x) for x <= 0 (or NaN, which stays). Exactly 1 at 0, exactly 0 at -inf and below -87.7 (float64: -708.8), within
+/// exp(x) for x <= 0 (or NaN, which stays). Exactly 1 at 0, exactly 0 at -inf and below -87.68 (float64: -708.74), within
 /// 1 ulp (1.2 without fused multiply-add) down to -87.3 (-708.3), and between them, in the subnormal numbers, within the smallest of these.
 template <class D, class V>
 HWY_INLINE V Exp(D d, V x) {
