@@ -63,7 +63,12 @@ fuzz: ## each fuzzer for FUZZ_SECONDS (300)
 
 check-all: format-check tidy test targets asan ubsan tsan fuzz ## all of it: the long round
 
+wasm: ## the engine as WebAssembly, and its tests in Node and Chromium
+	@scripts/setup wasm
+	@scripts/wasm
+	@scripts/wasm-test
+
 clean: ## remove build/
 	@rm -rf build
 
-.PHONY: help demo build test bench format format-check tidy targets asan ubsan tsan fuzz check-all clean
+.PHONY: help demo wasm build test bench format format-check tidy targets asan ubsan tsan fuzz check-all clean

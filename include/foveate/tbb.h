@@ -1,6 +1,7 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
-// An executor on oneTBB, in a library of its own (foveate::tbb): the core needs no thread library.
+// An executor on oneTBB, in a library of its own, foveate::tbb: the core needs no thread library. In CMake,
+// find_package(foveate COMPONENTS tbb), or FOVEATE_TBB=ON before add_subdirectory(foveate).
 #ifndef FOVEATE_TBB_H_
 #define FOVEATE_TBB_H_
 
