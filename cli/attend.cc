@@ -43,7 +43,7 @@ Effort compute(const AttendArguments& arguments, const AttendInputs& inputs, con
                 {.executor = &executor, .stop = cancellable.stop(), .progress = progress.counter()});
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   cancellable.finish();
-  throw_unless_ok(status, in_words_of_the_command_line(status.message(), inputs));
+  throw_unless_ok(status, in_words_of_the_command_line(status.message(), inputs, arguments.layout));
   return {taken.count(), executor.concurrency()};
 }
 

@@ -13,8 +13,8 @@
 namespace foveate::cli {
 namespace {
 
-constexpr const char* kInputs = "Inputs (.npy: float16/32/64, bool, any integers; - reads standard input)";
-constexpr const char* kOutputs = "Outputs (.npy; at least one; - writes to standard output)";
+constexpr const char* kInputs = "Inputs (F is a .npy file, or - for standard input)";
+constexpr const char* kOutputs = "Outputs (at least one; - is standard output)";
 constexpr const char* kScores = "Scores";
 constexpr const char* kMasking = "Which keys take part (all that is given must allow a key)";
 constexpr const char* kRunning = "Running";
@@ -39,9 +39,10 @@ void add_file(CLI::App& command, const char* group, const std::string& name, con
 }
 
 void add_inputs(CLI::App& command, AttendArguments& arguments) {
-  add_file(command, kInputs, "--q", "queries  [b, h_q, n_q, d_k]; also [h, n, d] or [n, d]", arguments.q);
-  add_file(command, kInputs, "--k", "keys     [b, h_kv, n_kv, d_k]; h_kv divides h_q", arguments.k);
-  add_file(command, kInputs, "--v", "values   [b, h_kv, n_kv, d_v]", arguments.v);
+  add_file(command, kInputs, "--q", "queries  [b, h_q, n_q, d_k], float; also [h, n, d] or [n, d]", arguments.q);
+  add_file(command, kInputs, "--k", "keys     [b, h_kv, n_kv, d_k], float; h_kv divides h_q (GQA, grouped queries)",
+           arguments.k);
+  add_file(command, kInputs, "--v", "values   [b, h_kv, n_kv, d_v], float", arguments.v);
   add(command, kInputs, "--layout", "bhnd|bnhd", "order of the axes of q, k, v and out (default bhnd)",
       [&](const std::string& value) {
         arguments.layout = one_of("--layout", value, {"bhnd", "bnhd"}) == 0 ? Layout::bhnd : Layout::bnhd;
@@ -70,8 +71,8 @@ void add_scores(CLI::App& command, AttendArguments& arguments) {
   add(command, kScores, "--softcap", "X", "scores pass through X * tanh(score / X) (default 0: off)",
       [&](const std::string& value) { options.softcap = finite_number("--softcap", value); });
   add_file(command, kScores, "--bias", "float, added to the scores; broadcast to [b, h_q, n_q, n_kv]", arguments.bias);
-  add_file(command, kScores, "--alibi", "ALiBi slopes  [h_q]: score - slope * |p_i - j|", arguments.alibi);
-  add_file(command, kScores, "--sinks", "one more score a head, which takes weight and adds no value  [h_q]",
+  add_file(command, kScores, "--alibi", "float, ALiBi slopes  [h_q]: score - slope * |p_i - j|", arguments.alibi);
+  add_file(command, kScores, "--sinks", "float, one more score a head, which takes weight and adds no value  [h_q]",
            arguments.sinks);
 }
 
@@ -85,14 +86,14 @@ void add_masking(CLI::App& command, AttendArguments& arguments) {
       });
   add(command, kMasking, "--window", "L,R", "keys from p_i - L to p_i + R only, both inclusive; -1: no bound",
       [&](const std::string& value) {
-        const std::vector<int64_t> sides = whole_numbers("--window", value, "L,R");
+        const std::vector<int64_t> sides = whole_numbers("--window", value, "L,R", "128,0");
         options.window_left = sides[0];
         options.window_right = sides[1];
       });
   add_file(command, kMasking, "--mask", "bool, true = takes part; broadcast to [b, h_q, n_q, n_kv]", arguments.mask);
-  add_file(command, kMasking, "--q-lengths", "how many queries of each sequence are there  [b], int",
+  add_file(command, kMasking, "--q-lengths", "integers, how many queries of each sequence are there  [b]",
            arguments.q_lengths);
-  add_file(command, kMasking, "--kv-lengths", "how many keys of each sequence are there  [b], int",
+  add_file(command, kMasking, "--kv-lengths", "integers, how many keys of each sequence are there  [b]",
            arguments.kv_lengths);
 }
 

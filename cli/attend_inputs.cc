@@ -36,9 +36,14 @@ void require_float(std::string_view name, const io::Array& array) {
   throw WrongUse(fmt::format("{}: {} elements, not floats; save it with astype('float32')", name, array.stored_as));
 }
 
+std::string axes_text(const io::Array& array) {
+  const size_t axes = array.shape.size();
+  return fmt::format("{} {}, shape {}", axes, axes == 1 ? "axis" : "axes", array.shape);
+}
+
 void require_axes(std::string_view name, const io::Array& array, size_t least, size_t most, std::string_view remedy) {
   if (array.shape.size() >= least && array.shape.size() <= most) return;
-  throw WrongUse(fmt::format("{}: {} axes, shape {}; {}", name, array.shape.size(), array.shape, remedy));
+  throw WrongUse(fmt::format("{}: {}; {}", name, axes_text(array), remedy));
 }
 
 /// Reads floats that the library takes as they are; float16 becomes float32, exactly.
@@ -60,8 +65,8 @@ void require_matching_axes(const AttendInputs& inputs) {
   require_axes("q", inputs.q, 2, kAxes, "give [n, d], [h, n, d] or [b, h, n, d]");
   for (const auto& [name, array] : {std::pair("k", &inputs.k), std::pair("v", &inputs.v)}) {
     if (array->shape.size() == inputs.q.shape.size()) continue;
-    throw WrongUse(fmt::format("{}: {} axes, shape {}, where q has {}, shape {}; give q, k and v equally many", name,
-                               array->shape.size(), array->shape, inputs.q.shape.size(), inputs.q.shape));
+    throw WrongUse(fmt::format("{}: {}, where q has {}, shape {}; give q, k and v equally many", name,
+                               axes_text(*array), inputs.q.shape.size(), inputs.q.shape));
   }
 }
 
@@ -94,6 +99,12 @@ ConstTensor view_broadcast(const io::Array& array) {
     view.stride[place] = array.stride[axis];
   }
   return view;
+}
+
+/// Whether q's heads go into k's and v's only with the axes h and n swapped.
+bool other_layout_fits(const AttentionShape& shape) {
+  const auto divides = [](int64_t kv, int64_t q) { return kv > 0 && q % kv == 0; };
+  return !divides(shape.h_kv, shape.h_q) && divides(shape.n_kv, shape.n_q);
 }
 
 ConstVector view_vector(const io::Array& array) { return {array.data(), array.dtype, array.shape[0], array.stride[0]}; }
@@ -144,21 +155,34 @@ AttendInputs load_inputs(const AttendArguments& arguments) {
   return inputs;
 }
 
-std::string in_words_of_the_command_line(std::string_view message, const AttendInputs& inputs) {
-  constexpr std::pair<std::string_view, std::string_view> kOptions[] = {{"window_left", "--window"},
-                                                                        {"window_right", "--window"},
-                                                                        {"alibi_slopes", "--alibi"},
-                                                                        {"q_lengths", "--q-lengths"},
-                                                                        {"kv_lengths", "--kv-lengths"}};
+std::string in_words_of_the_command_line(std::string_view message, const AttendInputs& inputs, Layout layout) {
+  struct Argument {
+    std::string_view in_library, in_words;
+    const io::Array* array;
+  };
+  const io::Array none;
+  const Argument arguments[] = {{"mask", "mask", &inputs.mask},
+                                {"bias", "bias", &inputs.bias},
+                                {"alibi_slopes", "--alibi", &inputs.alibi},
+                                {"q_lengths", "--q-lengths", &inputs.q_lengths},
+                                {"kv_lengths", "--kv-lengths", &inputs.kv_lengths},
+                                {"window_left", "--window", &none},
+                                {"window_right", "--window", &none}};
   const std::string_view name = message.substr(0, message.find(':'));
   const std::string_view rest = message.substr(name.size());
-  for (const auto& [argument, option] : kOptions) {
-    if (name == argument) return fmt::format("{}{}", option, rest);
+  for (const auto& [in_library, in_words, array] : arguments) {
+    if (name != in_library) continue;
+    // The library sees four axes and the types it knows, whatever the file has.
+    if (rest.starts_with(": shape [")) {
+      return fmt::format("{}: shape {}{}", in_words, array->shape, rest.substr(rest.find(']') + 1));
+    }
+    if (constexpr std::string_view kDtype = ": dtype "; rest.starts_with(kDtype)) {
+      return fmt::format("{}{}{}{}", in_words, kDtype, array->stored_as, rest.substr(rest.find(' ', kDtype.size())));
+    }
+    return fmt::format("{}{}", in_words, rest);
   }
-  // The library sees four axes, whatever the file has.
-  if ((name == "mask" || name == "bias") && rest.starts_with(": shape [")) {
-    const io::Array& array = name == "mask" ? inputs.mask : inputs.bias;
-    return fmt::format("{}: shape {}{}", name, array.shape, rest.substr(rest.find(']') + 1));
+  if (name == "q" && rest.find(" heads ") != rest.npos && other_layout_fits(inputs.shape)) {
+    return fmt::format("{}; is this --layout {}?", message, layout == Layout::bhnd ? "bnhd" : "bhnd");
   }
   return std::string(message);
 }

@@ -29,8 +29,8 @@ AttendInputs load_inputs(const AttendArguments& arguments);
 AttentionOptions options_with_arrays(const AttentionOptions& options, const AttendInputs& inputs);
 
 /// A message of the library with its argument named as it was on the command line: an option where the library has
-/// another word for it, the axes of a mask or a bias as its file has them.
-std::string in_words_of_the_command_line(std::string_view message, const AttendInputs& inputs);
+/// another word for it, its axes and type as its file has them; and a question where the other layout would fit.
+std::string in_words_of_the_command_line(std::string_view message, const AttendInputs& inputs, Layout layout);
 
 /// Where each axis of an array of two, three or four axes goes among [b, h, n, d]: those it lacks have extent 1.
 std::vector<size_t> axis_places(size_t axes, Layout layout);

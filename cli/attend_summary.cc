@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "foveate/target.h"
@@ -25,10 +26,10 @@ double dense_flops(const AttentionShape& shape) {
          static_cast<double>(shape.n_kv) * static_cast<double>(shape.d_k + shape.d_v);
 }
 
-Json options_of(const AttendArguments& arguments) {
+Json options_of(const AttendArguments& arguments, const AttentionShape& shape) {
   const AttentionOptions& options = arguments.options;
   return {{"layout", arguments.layout == Layout::bhnd ? "bhnd" : "bnhd"},
-          {"scale", options.scale ? Json(*options.scale) : Json()},  // null: 1/sqrt(d_k)
+          {"scale", options.scale.value_or(1 / std::sqrt(static_cast<double>(shape.d_k)))},
           {"causal", options.causal},
           {"align", options.align == Align::bottom_right ? "bottom-right" : "top-left"},
           {"window", {options.window_left, options.window_right}},
@@ -60,7 +61,7 @@ void print_summary(const AttendArguments& arguments, const AttendInputs& inputs,
                         {"threads", threads},
                         {"seconds", seconds},
                         {"dense_flops", dense_flops(inputs.shape)},
-                        {"options", options_of(arguments)},
+                        {"options", options_of(arguments, inputs.shape)},
                         {"outputs", outputs_of(outputs)}};
   // File names need not be UTF-8; JSON must be.
   fmt::print("{}\n", summary.dump(2, ' ', false, Json::error_handler_t::replace));

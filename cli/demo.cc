@@ -258,7 +258,8 @@ void add_demo(CLI::App& app, int& exit_status) {
   demo->add_option("--lang", arguments->lang, "language of the report (default: the locale's)")->option_text("en|zh");
   demo->add_option("--color", arguments->color, "auto: on a terminal without NO_COLOR (default auto)")
       ->option_text("auto|always|never");
-  demo->add_option("--svg", arguments->svg, "where to write the picture (default attention.svg); '' for nowhere")
+  demo->add_option("--svg", arguments->svg,
+                   "the file F to write the picture to (default attention.svg); '' for nowhere")
       ->option_text("F");
   add_flag(*demo, "--no-svg", arguments->no_svg, "write no picture");
   add_flag(*demo, "--json", arguments->json, "print the figures as JSON, and nothing else");

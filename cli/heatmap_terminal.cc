@@ -55,9 +55,10 @@ std::string escape(double share, ColorDepth depth) {
 }
 
 const char* shade(double share) {
+  constexpr double kSlack = 1e-9;  // 15 % of a top of 20 % is three quarters, but not to the last bit
   const char* block = kShades[0].block;
   for (const Shade& s : kShades) {
-    if (share >= s.from) block = s.block;
+    if (share >= s.from - kSlack) block = s.block;
   }
   return block;
 }
@@ -69,8 +70,9 @@ std::string draw_cell(double weight, const Style& style) {
     const std::string text = number.empty() ? std::string(kBareCell, ' ') : fmt::format("{:>3} ", number);
     return escape(share, style.colors) + text;
   }
-  const char* block = shade(share);
-  if (number.empty()) return fmt::format("{0}{0}", block);
+  if (number.empty()) return fmt::format("{0}{0}", shade(share));
+  // By the number as it is printed, for the legend to be true of it.
+  const char* block = shade(std::stod(number) / 100 / style.top);
   return number.size() == 3 ? number + block : fmt::format("{0}{1:>2}{0}", block, number);
 }
 

@@ -130,7 +130,7 @@ void run(InfoArguments& arguments) {
 }
 
 AttentionShape parse_shape(const std::string& text) {
-  const std::vector<int64_t> n = whole_numbers("--plan", text, kPlanForm);
+  const std::vector<int64_t> n = whole_numbers("--plan", text, kPlanForm, "1,8,8,2048,2048,64,64");
   return {.b = n[0], .h_q = n[1], .h_kv = n[2], .n_q = n[3], .n_kv = n[4], .d_k = n[5], .d_v = n[6]};
 }
 

@@ -57,6 +57,9 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+/// An option's name without its dashes.
+std::string_view bare(std::string_view word) { return word.substr(std::min(word.find_first_not_of('-'), word.size())); }
+
 }  // namespace
 
 double finite_number(std::string_view option, std::string_view text) {
@@ -80,7 +83,8 @@ int64_t whole_number(std::string_view option, std::string_view text, int64_t lea
   return *value;
 }
 
-std::vector<int64_t> whole_numbers(std::string_view option, std::string_view text, std::string_view form) {
+std::vector<int64_t> whole_numbers(std::string_view option, std::string_view text, std::string_view form,
+                                   std::string_view example) {
   std::vector<int64_t> values;
   for (const std::string_view part : split(text)) {
     bool beyond = false;
@@ -90,7 +94,9 @@ std::vector<int64_t> whole_numbers(std::string_view option, std::string_view tex
   }
   const size_t expected = split(form).size();
   if (values.size() != expected || split(text).size() != expected) {
-    throw WrongUse(fmt::format("{}: '{}' is not {}: {} whole numbers between commas", option, text, form, expected));
+    const std::string numbers = expected == 2 ? "two whole numbers with a comma between them"
+                                              : fmt::format("{} whole numbers with commas between them", expected);
+    throw WrongUse(fmt::format("{}: '{}' is not {}: {}, such as {}", option, text, form, numbers, example));
   }
   return values;
 }
@@ -105,13 +111,19 @@ size_t one_of(std::string_view option, std::string_view text, const std::vector<
 
 std::string nearest(std::string_view word, const std::vector<std::string>& words) {
   std::string best;
-  size_t best_distance = 1 + std::max<size_t>(1, word.size() / 4);
+  size_t best_distance = 1 + std::max<size_t>(1, word.size() / 3);
   for (const std::string& candidate : words) {
     const size_t distance = edit_distance(word, candidate);
     if (distance < best_distance) {
       best_distance = distance;
       best = candidate;
     }
+  }
+  if (!best.empty()) return best;
+  constexpr size_t kTelling = 3;  // letters, below which a word is in another by chance
+  for (const std::string& candidate : words) {
+    const std::string_view part = bare(candidate);
+    if (part.size() >= kTelling && candidate.size() > best.size() && word.find(part) != word.npos) best = candidate;
   }
   return best;
 }

@@ -18,13 +18,15 @@ double finite_number(std::string_view option, std::string_view text);
 /// A whole number of at least `least`.
 int64_t whole_number(std::string_view option, std::string_view text, int64_t least);
 
-/// Whole numbers between commas, as many as `form` ("L,R") names.
-std::vector<int64_t> whole_numbers(std::string_view option, std::string_view text, std::string_view form);
+/// Whole numbers with commas between them, as many as `form` ("L,R") names and `example` ("128,0") shows.
+std::vector<int64_t> whole_numbers(std::string_view option, std::string_view text, std::string_view form,
+                                   std::string_view example);
 
 /// Which of `words` the text is, counted from 0.
 size_t one_of(std::string_view option, std::string_view text, const std::vector<std::string_view>& words);
 
-/// The word among `words` that `word` may be a slip of, or "" where none is near.
+/// The word among `words` that `word` may be a slip of, or else the longest that it holds ("--is-causal"); "" where there
+/// is none.
 std::string nearest(std::string_view word, const std::vector<std::string>& words);
 
 }  // namespace foveate::cli

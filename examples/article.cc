@@ -64,7 +64,7 @@ Result attend(const Array& q, const Array& k, const Array& v, const foveate::Att
   // Remark 1. One call scores every query against every key, in all heads of all sequences. The scores stay in
   // registers and cache: n x n numbers never reach memory.
   foveate::AttentionOutputs outputs;
-  // Remark 4. o is the point of it all: each row a mean of the rows of v, by the weights of that query. The weights
+  // Remark 2. o is the point of it all: each row a mean of the rows of v, by the weights of that query. The weights
   // themselves, which do take n x n numbers, are written because they are asked for here.
   outputs.o = foveate::view(result.o.data(), kBatch, kHeads, kLength, kDim);
   outputs.weights = foveate::view(result.weights.data(), kBatch, kHeads, kLength, kLength);
@@ -120,7 +120,7 @@ int main() {
   foveate::AttentionOptions unscaled;
   unscaled.scale = 1;
   const Result raw = attend(q, k, v, unscaled);
-  // Remark 2. Left alone, `scale` is 1 / sqrt(d_k): a factor c multiplies the variance by c * c, so this one turns a
+  // Remark 4. Left alone, `scale` is 1 / sqrt(d_k): a factor c multiplies the variance by c * c, so this one turns a
   // variance of d_k into 1.
   const Result scaled = attend(q, k, v, {});
 

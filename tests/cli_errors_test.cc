@@ -35,6 +35,8 @@ TEST_F(CliErrors, ErrorsWordByWord) {
   fs::create_symlink("to new too", path("to new"));
   fs::create_symlink("new", path("to new too"));
   save<uint8_t>("wide.npy", {2, 5}, std::vector<uint8_t>(10, 1), DType::boolean);
+  save<uint16_t>("halves.npy", {1}, {0}, DType::f16);
+  std::ofstream(path("bytes.npy")) << io::file(io::dict("|u1", "(1, 3)"), std::string(3, '\1'));
   std::ofstream(path("unsigned.npy")) << io::file(io::dict("<u8", "(0,)"), "");
   const std::string long_name(256, 'n');
   fs::create_directory(path("folder"));
@@ -44,14 +46,16 @@ TEST_F(CliErrors, ErrorsWordByWord) {
   const std::string no_broadcast = "; give at most 4, broadcast to [b, h_q, n_q, n_kv]";
   const std::string own_file = " file too; an output needs a file of its own";
   const std::string help = " (see foveate attend --help)";
+  const std::string two_numbers = "two whole numbers with a comma between them, such as 128,0";
   const Mistake mistakes[] = {
       {{"--scale", "nan"}, "--scale: 'nan' is not a finite number, such as 0.125"},
       {{"--scale", "inf"}, "--scale: 'inf' is not a finite number, such as 0.125"},
       {{"--scale", "1e999"}, "--scale: '1e999' is not a finite number, such as 0.125"},
       {{"--scale", "+-5"}, "--scale: '+-5' is not a finite number, such as 0.125"},
       {{"--softcap", "2x"}, "--softcap: '2x' is not a finite number, such as 0.125"},
-      {{"--window", "3"}, "--window: '3' is not L,R: 2 whole numbers between commas"},
-      {{"--window", "3,x"}, "--window: '3,x' is not L,R: 2 whole numbers between commas"},
+      {{"--window", "3"}, "--window: '3' is not L,R: " + two_numbers},
+      {{"--window", "3,x"}, "--window: '3,x' is not L,R: " + two_numbers},
+      {{"--window", "128", "0"}, "--window: '128' is not L,R: " + two_numbers},
       {{"--threads", "0"}, "--threads: '0' is not a whole number of at least 1"},
       {{"--threads", "99999999999999999999"}, "--threads: 99999999999999999999 is too large"},
       {{"--window", "99999999999999999999,0"}, "--window: 99999999999999999999 is too large"},
@@ -71,6 +75,8 @@ TEST_F(CliErrors, ErrorsWordByWord) {
       {{"--stats", "s.json"}, "--stats: not built yet in foveate 0.1.0"},
       {{"--lse", "l.safetensors"}, "--lse: .safetensors is not built yet in foveate 0.1.0"},
       {{"--caussal"}, "unexpected '--caussal'; did you mean --causal?" + help},
+      {{"--is-causal"}, "unexpected '--is-causal'; did you mean --causal?" + help},
+      {{"--attention-bias"}, "unexpected '--attention-bias'; did you mean --bias?" + help},
       {{"extra"}, "unexpected 'extra'" + help},
       {{"--lse"}, "--lse: no value given" + help},
       {{"--out", "p.npy"}, "--out: given more than once" + help},
@@ -103,6 +109,9 @@ TEST_F(CliErrors, ErrorsWordByWord) {
       {{"--mask", "wide.npy"},
        "mask: shape [2, 5] does not broadcast to [b, h_q, n_q, n_kv] = [1, 2, 3, 3]; each extent must equal it or be "
        "1"},
+      {{"--mask", "bytes.npy"},
+       "mask: dtype uint8 is not bool; convert it by astype(bool) (true = takes part), or pass it as bias"},
+      {{"--kv-lengths", "halves.npy"}, "--kv-lengths: dtype float16 is not an integer type; expected int32 or int64"},
       {{"--bias", "unsigned.npy"}, "bias: uint64 elements, not floats; save it with astype('float32')"},
       {{"--kv-lengths", "int.npy"}, "--kv-lengths: 2 axes, shape [3, 3]; give [b], one length a sequence"},
   };
@@ -160,18 +169,36 @@ TEST_F(CliErrors, ErrorsOfQKV) {
       "foveate attend: k: 4 axes, shape [1, 2, 3, 4], where q has 3, shape [2, 3, 4]; give q, k and v equally many\n");
   save<float>("q.npy", {4}, Floats(4));
   EXPECT_EQ(attend({"--out", "o.npy"}).err,
-            "foveate attend: q: 1 axes, shape [4]; give [n, d], [h, n, d] or [b, h, n, d]\n");
+            "foveate attend: q: 1 axis, shape [4]; give [n, d], [h, n, d] or [b, h, n, d]\n");
   save<uint16_t>("q.npy", {1, 2, 3, 4}, std::vector<uint16_t>(24), DType::f16);
   EXPECT_EQ(attend({"--out", "o.npy"}).err,
             "foveate attend: q: float16 is not built yet in foveate 0.1.0; give --dtype f32\n");
   save<int32_t>("q.npy", {1, 2, 3, 4}, std::vector<int32_t>(24));
   EXPECT_EQ(attend({"--out", "o.npy"}).err,
             "foveate attend: q: int32 elements, not floats; save it with astype('float32')\n");
+  EXPECT_EQ(attend({"--dtype", "f32", "--out", "o.npy"}).err,
+            "foveate attend: q: int32 elements, not floats; save it with astype('float32')\n");
   std::ofstream(path("q.npy")) << "hello";
   const Outcome outcome = attend({"--out", "o.npy"});
   EXPECT_EQ(outcome.status, 2);
   EXPECT_EQ(outcome.err.rfind("foveate attend: q: q.npy: ", 0), 0u) << outcome.err;
   EXPECT_FALSE(fs::exists(path("o.npy")));
+}
+
+TEST_F(CliErrors, TheOtherLayoutIsAskedForWhereItWouldFit) {
+  save<float>("q.npy", {1, 9, 2, 4}, Floats(72));
+  save<float>("k.npy", {1, 11, 2, 4}, Floats(88));
+  save<float>("v.npy", {1, 11, 2, 4}, Floats(88));
+  const std::string heads = "foveate attend: q: 9 heads are not a multiple of k's 11";
+  EXPECT_EQ(attend({"--out", "o.npy"}).err, heads + "; is this --layout bnhd?\n");
+  expect_success({"--layout", "bnhd", "--out", "o.npy"});
+  save<float>("k.npy", {1, 11, 3, 4}, Floats(132));
+  save<float>("v.npy", {1, 11, 3, 4}, Floats(132));
+  EXPECT_EQ(attend({"--out", "o.npy"}).err, heads + "\n");  // nor do 2 heads go into 3
+  save<float>("q.npy", {2, 9, 4}, Floats(72));
+  save<float>("k.npy", {2, 11, 4}, Floats(88));
+  save<float>("v.npy", {2, 11, 4}, Floats(88));
+  EXPECT_EQ(attend({"--layout", "bnhd", "--out", "o.npy"}).err, heads + "; is this --layout bhnd?\n");
 }
 
 // A file of that number would be written over.

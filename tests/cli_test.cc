@@ -231,6 +231,9 @@ TEST_F(CliTest, JsonSummary) {
   EXPECT_EQ(summary["options"]["scale"], 0.5);
   EXPECT_EQ(summary["options"]["window"], nlohmann::json({7, -1}));
   EXPECT_EQ(summary["outputs"], nlohmann::json::parse(R"({"out":{"file":"o.npy","dtype":"float32","shape":[1,1]}})"));
+
+  for (const char* name : {"q.npy", "k.npy", "v.npy"}) save<float>(name, {1, 16}, Floats(16));
+  EXPECT_EQ(nlohmann::json::parse(attend({"--json", "--out", "o.npy"}).out)["options"]["scale"], 0.25);
 }
 
 TEST_F(CliTest, InfoTellsTargetsCoresAndPlan) {
@@ -255,7 +258,8 @@ TEST_F(CliTest, InfoTellsTargetsCoresAndPlan) {
   EXPECT_NE(text.out.find("tile rows"), std::string::npos);
 
   EXPECT_EQ(run({"info", "--plan", "1,2,3"}).err,
-            "foveate info: --plan: '1,2,3' is not b,h_q,h_kv,n_q,n_kv,d_k,d_v: 7 whole numbers between commas\n");
+            "foveate info: --plan: '1,2,3' is not b,h_q,h_kv,n_q,n_kv,d_k,d_v: 7 whole numbers with commas "
+            "between them, such as 1,8,8,2048,2048,64,64\n");
   EXPECT_EQ(run({"info", "--plan", "1,8,3,4,4,4,4"}).status, 2);
 }
 
@@ -264,7 +268,10 @@ TEST_F(CliTest, HelpAndVersion) {
   const Outcome help = run({"--help"});
   EXPECT_EQ(help.status, 0);
   for (const char* command : {"attend", "demo", "info"}) EXPECT_NE(help.out.find(command), std::string::npos);
-  EXPECT_NE(run({"attend", "--help"}).out.find("--kv-lengths"), std::string::npos);
+  const std::string attend_help = run({"attend", "--help"}).out;
+  for (const char* part : {"F is a .npy file", "[b, h_q, n_q, d_k], float", "GQA", "--kv-lengths F", "integers"}) {
+    EXPECT_NE(attend_help.find(part), std::string::npos) << part;
+  }
 
   const Outcome alone = run({});
   EXPECT_EQ(alone.status, 2);
@@ -274,6 +281,7 @@ TEST_F(CliTest, HelpAndVersion) {
   const Outcome slip = run({"atend"});
   EXPECT_EQ(slip.status, 2);
   EXPECT_EQ(slip.err, "foveate: unexpected 'atend'; did you mean attend? (see foveate --help)\n");
+  EXPECT_EQ(run({"attned"}).err, "foveate: unexpected 'attned'; did you mean attend? (see foveate --help)\n");
 }
 
 TEST_F(CliTest, MemoryStaysLinear) {

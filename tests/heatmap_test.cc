@@ -100,6 +100,15 @@ TEST(TerminalHeatmap, ShadesAndNumbersWithoutColour) {
             "weight  ' ' <5%  ░ ≥5%  ▒ ≥25%  ▓ ≥50%  █ ≥75%\n");
 }
 
+TEST(TerminalHeatmap, ShadesAsTheLegendSaysOfThePrintedNumber) {
+  const auto row_of = [](std::vector<double> values) {
+    const Panel panel{"", "", {1, static_cast<int64_t>(values.size()), values}};
+    return lines_of(terminal_heatmap({&panel, 1}, {80, ColorDepth::none}, Language::en))[3];
+  };
+  EXPECT_EQ(row_of({.4987, .4949, .5049, .7451, .9}), " 0 ▓50▓▒49▒▓50▓█75██90█");
+  EXPECT_EQ(row_of({.15, .2, .1451}), " 0 █15██20██15█");  // the scale ends at 20 %
+}
+
 TEST(TerminalHeatmap, ColoursInTheDepthAskedFor) {
   const Panel panel = diagonal(2);
   const std::string full = terminal_heatmap({&panel, 1}, {80, ColorDepth::truecolor}, Language::en);
