@@ -30,10 +30,12 @@ void* counted(void* memory) {
 // Sanitizers put their own malloc in place, and see to operator new by it.
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 extern "C" {
+// NOLINTBEGIN(bugprone-reserved-identifier): the C library's names for what is replaced here
 void* __libc_malloc(size_t size);
 void* __libc_calloc(size_t n, size_t size);
 void* __libc_realloc(void* memory, size_t size);
 void* __libc_memalign(size_t alignment, size_t size);
+// NOLINTEND(bugprone-reserved-identifier)
 
 void* malloc(size_t size) noexcept { return counted(__libc_malloc(size)); }
 void* calloc(size_t n, size_t size) noexcept { return counted(__libc_calloc(n, size)); }

@@ -205,7 +205,7 @@ TEST_F(CliErrors, TheOtherLayoutIsAskedForWhereItWouldFit) {
 TEST_F(CliErrors, ClosedStreamsAreNoPlaceForFiles) {
   save_two_keys();
   ASSERT_EQ(attend({"--out", "right.npy"}).status, 0);
-  const auto closed = [](std::vector<int> streams) {
+  const auto closed = [](const std::vector<int>& streams) {
     return Process::Setup{.prepare = [streams] {
       for (const int stream : streams) close(stream);
     }};

@@ -45,7 +45,7 @@ class Demo : public testing::Test {
                                 " '" FOVEATE_BINARY "' demo " + arguments + " > '" + (folder_ / "out").string() +
                                 "' 2> '" + (folder_ / "err").string() + "'";
     const int status = std::system(command.c_str());
-    const Run run{WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(folder_ / "out"), contents(folder_ / "err")};
+    Run run{WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(folder_ / "out"), contents(folder_ / "err")};
     std::filesystem::remove(folder_ / "out");
     std::filesystem::remove(folder_ / "err");
     return run;

@@ -64,6 +64,7 @@ bool truly_overlaps_itself(const ConstTensor& view) {
   return bytes(view).size() != elements(view).size() * static_cast<size_t>(size_of(view.dtype));
 }
 
+// NOLINTNEXTLINE(performance-no-int-to-ptr): addresses that nothing lies at
 const void* address(uintptr_t number) { return reinterpret_cast<const void*>(number); }
 
 ConstTensor random_view(std::mt19937& random) {

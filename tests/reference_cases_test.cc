@@ -88,7 +88,8 @@ std::string layout_of(const json& call) { return options_of(call).value("layout"
 
 template <class Real>
 reference::Problem<Real> problem(const Case& c, const json& call) {
-  const json inputs = call.at("inputs"), options = options_of(call);
+  const json& inputs = call.at("inputs");
+  const json options = options_of(call);
   const Values q = to_bhnd(c.read(inputs.at("q")), layout_of(call));
   const Values k = to_bhnd(c.read(inputs.at("k")), layout_of(call));
   const Values v = to_bhnd(c.read(inputs.at("v")), layout_of(call));
