@@ -14,9 +14,12 @@ namespace {
 std::atomic<bool> deferred{false};
 std::atomic<bool> stop_flag{false};
 std::atomic<int> caught{0};
+std::atomic<bool> in_background{false};  // SIGINT was ignored at the start, as scripts start their background jobs
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
-extern "C" void on_signal(int signal) {
+extern "C" void on_signal(int signal, siginfo_t* info, void* /*context*/) {
+  // The terminal's Ctrl-C, which the kernel sends, is not meant for a job in the background; a kill is.
+  if (signal == SIGINT && in_background && info->si_code > 0) return;
   if (deferred && caught.exchange(signal) == 0) {
     stop_flag = true;
     return;
@@ -29,13 +32,15 @@ extern "C" void on_signal(int signal) {
 
 void handle_signals() {
   struct sigaction action = {};
-  action.sa_handler = on_signal;
-  action.sa_flags = SA_RESTART;
+  action.sa_sigaction = on_signal;
+  action.sa_flags = SA_RESTART | SA_SIGINFO;
   sigfillset(&action.sa_mask);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction inherited = {};
     sigaction(signal, nullptr, &inherited);
-    if (inherited.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
+    const bool ignored = inherited.sa_handler == SIG_IGN;
+    if (signal == SIGINT) in_background = ignored;
+    if (!ignored || signal == SIGINT) sigaction(signal, &action, nullptr);
   }
   for (const int signal : {SIGPIPE, SIGXFSZ}) ::signal(signal, SIG_IGN);
 }

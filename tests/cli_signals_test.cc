@@ -54,19 +54,29 @@ TEST_F(CliSignals, CtrlCWhileComputing) {
 TEST_F(CliSignals, WhatWasIgnoredStaysIgnored) {
   save_two_keys();
   ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
-  for (const int number : {SIGHUP, SIGINT}) {
-    const Process process({"attend", "--q", "q.npy", "--k", "k.npy", "--v", "pipe", "--out", "o.npy"},
-                          {.folder = folder_, .prepare = [number] { ::signal(number, SIG_IGN); }});
-    const std::string bytes = bytes_of("v.npy");
-    {
-      const PipeTo pipe(path("pipe"));
-      pipe.write(bytes.substr(0, 20));
-      process.signal(number);
-      pipe.write(bytes.substr(20));
-    }
-    EXPECT_EQ(process.wait().status, 0);
-    expect_near("o.npy", {3});
+  const Process process({"attend", "--q", "q.npy", "--k", "k.npy", "--v", "pipe", "--out", "o.npy"},
+                        {.folder = folder_, .prepare = [] { ::signal(SIGHUP, SIG_IGN); }});
+  const std::string bytes = bytes_of("v.npy");
+  {
+    const PipeTo pipe(path("pipe"));
+    pipe.write(bytes.substr(0, 20));
+    process.signal(SIGHUP);
+    pipe.write(bytes.substr(20));
   }
+  EXPECT_EQ(process.wait().status, 0);
+  expect_near("o.npy", {3});
+}
+
+// A script's background job begins with SIGINT ignored: the terminal's Ctrl-C passes it by, a kill does not.
+TEST_F(CliSignals, AKillReachesAJobInTheBackground) {
+  save_two_keys();
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  const Process process({"attend", "--q", "q.npy", "--k", "k.npy", "--v", "pipe", "--out", "o.npy"},
+                        {.folder = folder_, .prepare = [] { ::signal(SIGINT, SIG_IGN); }});
+  const PipeTo pipe(path("pipe"));
+  process.signal(SIGINT);
+  EXPECT_EQ(process.wait().status, 130);
+  EXPECT_FALSE(fs::exists(path("o.npy")));
 }
 
 TEST_F(CliSignals, NoMomentOfTheDemoLeavesATemporary) {
