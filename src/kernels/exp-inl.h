@@ -56,7 +56,7 @@ struct ExpConstants<double> {
 };
 
 /// exp(r) for |r| <= ln 2 / 2, 1 at 0. Relative error of the polynomial: 0.07 * 2^-24 and 0.05 * 2^-53. One degree less
-/// would be 1.6 * 2^-24, and gains under 1 % of a call.
+/// would be 1.6 * 2^-24, and save one of some 145 vector instructions that a score costs at head_dim 64.
 template <class D, class V, hwy::EnableIf<sizeof(hn::TFromD<D>) == 4>* = nullptr>
 HWY_INLINE V ExpReduced(D d, V r) {
   return Polynomial(d, r, 1.0f, 1.0f, 0x1.fffff8p-2f, 0x1.55548cp-3f, 0x1.555b82p-5f, 0x1.123cf6p-7f, 0x1.686a3cp-10f);
