@@ -39,13 +39,13 @@ Status plan_and_run(const Arguments& arguments, const Extents& extents, const Ex
                            "workspace: %zu bytes; this call needs %zu (attention_plan tells)",
                            execution.workspace_bytes, bytes);
     }
-    return run<T>(arguments, extents, plan, execution.workspace, execution, kernels);
+    return run<T>(arguments, extents, plan, execution.workspace, workers, execution, kernels);
   }
   const std::unique_ptr<char[]> memory(new (std::nothrow) char[bytes]);
   if (memory == nullptr) {
     return Status::error(StatusCode::out_of_memory, "workspace: %zu bytes could not be allocated", bytes);
   }
-  return run<T>(arguments, extents, plan, memory.get(), execution, kernels);
+  return run<T>(arguments, extents, plan, memory.get(), workers, execution, kernels);
 }
 
 }  // namespace

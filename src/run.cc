@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "fp_mode.h"
+#include "vector_at.h"
 
 namespace foveate {
 namespace {
@@ -24,15 +25,11 @@ T narrowed(double x) {
 
 template <class T>
 T element(const ConstVector& vector, int64_t i, T absent) {
-  if (!vector.present()) return absent;
-  return vector.dtype == DType::f64 ? narrowed<T>(static_cast<const double*>(vector.data)[i * vector.stride])
-                                    : static_cast<T>(static_cast<const float*>(vector.data)[i * vector.stride]);
+  return vector.present() ? narrowed<T>(float_at(vector, i)) : absent;
 }
 
 int64_t length(const ConstVector& lengths, int64_t i, int64_t absent) {
-  if (!lengths.present()) return absent;
-  return lengths.dtype == DType::i64 ? static_cast<const int64_t*>(lengths.data)[i * lengths.stride]
-                                     : static_cast<const int32_t*>(lengths.data)[i * lengths.stride];
+  return lengths.present() ? integer_at(lengths, i) : absent;
 }
 
 /// Stride along an axis; 0 where the extent is 1, whatever the view says.
@@ -246,17 +243,16 @@ Plan plan_call(const Extents& extents, const AttentionOptions& options, bool wan
 }
 
 template <class T>
-Status run(const Arguments& arguments, const Extents& extents, const Plan& plan, void* workspace,
+Status run(const Arguments& arguments, const Extents& extents, const Plan& plan, void* workspace, int64_t workers,
            const Execution& execution, const kernels::TargetKernels& kernels) {
-  const int64_t workers = execution.executor != nullptr ? execution.executor->concurrency() : 1;
   return Run<T>(arguments, extents, plan, workspace, workers, execution, kernels).run();
 }
 
 template Plan plan_call<float>(const Extents&, const AttentionOptions&, bool, int64_t, const kernels::TargetKernels&);
 template Plan plan_call<double>(const Extents&, const AttentionOptions&, bool, int64_t, const kernels::TargetKernels&);
-template Status run<float>(const Arguments&, const Extents&, const Plan&, void*, const Execution&,
+template Status run<float>(const Arguments&, const Extents&, const Plan&, void*, int64_t, const Execution&,
                            const kernels::TargetKernels&);
-template Status run<double>(const Arguments&, const Extents&, const Plan&, void*, const Execution&,
+template Status run<double>(const Arguments&, const Extents&, const Plan&, void*, int64_t, const Execution&,
                             const kernels::TargetKernels&);
 
 }  // namespace foveate

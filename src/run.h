@@ -17,9 +17,9 @@ template <class T>
 Plan plan_call(const Extents& extents, const AttentionOptions& options, bool wants_weights, int64_t workers,
                const kernels::TargetKernels& kernels);
 
-/// Runs it in a workspace of plan.workspace_bytes(). Either every row is written, or `cancelled`.
+/// Runs it in a workspace of plan.workspace_bytes(workers). Either every row is written, or `cancelled`.
 template <class T>
-Status run(const Arguments& arguments, const Extents& extents, const Plan& plan, void* workspace,
+Status run(const Arguments& arguments, const Extents& extents, const Plan& plan, void* workspace, int64_t workers,
            const Execution& execution, const kernels::TargetKernels& kernels);
 
 }  // namespace foveate

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "overlap.h"
+#include "vector_at.h"
 
 // A message begins with the argument it is about, then says what was got and what was expected, then a remedy.
 #define FOVEATE_RETURN_IF_ERROR(expression)            \
@@ -151,16 +152,6 @@ Status check_vector(const char* name, const ConstVector& vector, const char* ext
   }
   const ConstTensor view{vector.data, vector.dtype, {1, 1, 1, vector.size}, {0, 0, 0, vector.stride}};
   return check_view(name, view);
-}
-
-double float_at(const ConstVector& vector, int64_t i) {
-  return vector.dtype == DType::f64 ? static_cast<const double*>(vector.data)[i * vector.stride]
-                                    : static_cast<double>(static_cast<const float*>(vector.data)[i * vector.stride]);
-}
-
-int64_t integer_at(const ConstVector& vector, int64_t i) {
-  return vector.dtype == DType::i64 ? static_cast<const int64_t*>(vector.data)[i * vector.stride]
-                                    : static_cast<const int32_t*>(vector.data)[i * vector.stride];
 }
 
 Status check_slopes(const ConstVector& slopes, const Extents& e) {

@@ -37,7 +37,7 @@ const std::vector<Layer> kLayers = {
     {"kernels", {"src/kernels/"}, {"tensor"}},
     {"target", {"src/target."}, {"tensor", "status", "api", "kernels"}},
     {"plan", {"src/plan."}, {"tensor", "kernels"}},
-    {"validate", {"src/validate.", "src/overlap."}, {"tensor", "status", "api", "plan"}},
+    {"validate", {"src/validate.", "src/overlap.", "src/vector_at."}, {"tensor", "status", "api", "plan"}},
     {"run", {"src/run.", "src/fp_mode."}, {"tensor", "status", "api", "kernels", "target", "plan", "validate"}},
     {"operators", {"src/"}, {"tensor", "status", "api", "kernels", "target", "plan", "validate", "run"}},
     {"reference", {"reference/"}, {}},
