@@ -79,8 +79,9 @@ HWY_INLINE V AtLeast(D d, hn::TFromD<D> lowest, V x) {
 #endif
 }
 
-/// exp(x) for x <= 0 (or NaN, which stays). Exactly 1 at 0, exactly 0 at -inf and below -87.68 (float64: -708.74), within
-/// 1 ulp (1.2 without fused multiply-add) down to -87.3 (-708.3), and between them, in the subnormal numbers, within the smallest of these.
+/// exp(x) for x <= 0 (or NaN, which stays). Exactly 1 at 0, exactly 0 at -inf and below -87.68 (float64: -708.74),
+/// within 1 ulp (1.2 without fused multiply-add) down to -87.3 (-708.3), and between them, in the subnormal numbers,
+/// within the smallest of these.
 template <class D, class V>
 HWY_INLINE V Exp(D d, V x) {
   using C = ExpConstants<hn::TFromD<D>>;
@@ -106,7 +107,8 @@ HWY_INLINE V TanhReduced(D d, V square) {
                     -0x1.c8d7b35274d9fp-13, 0x1.dc88dc94ebe2p-15);
 }
 
-/// tanh(x) within 2.5 ulp: x + x^3 P(x^2) near 0, (1 - e) / (1 + e) with e = exp(-2 |x|) elsewhere. +-1 at +-inf; NaN stays.
+/// tanh(x) within 2.5 ulp: x + x^3 P(x^2) near 0, (1 - e) / (1 + e) with e = exp(-2 |x|) elsewhere. +-1 at +-inf; NaN
+/// stays.
 template <class D, class V>
 HWY_INLINE V Tanh(D d, V x) {
   const V magnitude = hn::Abs(x);
