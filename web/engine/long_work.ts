@@ -7,7 +7,11 @@ import { type Arena, EngineError, type Exports } from './memory';
 
 /// Work in steps. Free it when it is no longer wanted, finished or not.
 abstract class LongWork {
-  constructor(protected readonly engine: Engine, protected readonly exports: Exports, protected handle: number) {
+  constructor(
+    protected readonly engine: Engine,
+    protected readonly exports: Exports,
+    protected handle: number,
+  ) {
     if (handle === 0) throw engine.lastError();
   }
   /// Does about `count` more and says how much is done in all.
@@ -45,7 +49,12 @@ export interface HistogramResult {
 
 /// Histograms of scores q . k / divisor for random q and k.
 export class Histogram extends LongWork {
-  constructor(engine: Engine, exports: Exports, arena: Arena, private readonly options: HistogramOptions) {
+  constructor(
+    engine: Engine,
+    exports: Exports,
+    arena: Arena,
+    private readonly options: HistogramOptions,
+  ) {
     const { dK, samples, seed, bins, divisors, ranges } = options;
     if (divisors.length !== ranges.length) throw new EngineError(`ranges: ${ranges.length}; expected one a divisor`);
     const atDivisors = arena.put(Float64Array.from(divisors));

@@ -43,7 +43,9 @@ async function run(foveate, read, call) {
     },
     ['o', 'lse', 'weights'],
   );
-  const { shape: [b, h, n] } = tensor(q, layout);
+  const {
+    shape: [b, h, n],
+  } = tensor(q, layout);
   return { out: { data: result.o, b, h, n, layout }, lse: { data: result.lse, b, h, n }, weights: result.weights };
 }
 
@@ -99,7 +101,11 @@ export async function checkCase(foveate, read) {
     assertClose(ordered(results[0][name]), want, about.close, name);
     if (name === 'lse') expect(results[0].lse.data.constructor === want.constructor, 'lse: another type of float');
   }
-  for (const { array, calls: [first, second], of_first: part } of about.same_bits ?? []) {
+  for (const {
+    array,
+    calls: [first, second],
+    of_first: part,
+  } of about.same_bits ?? []) {
     const x = part ? slice(results[first][array], part) : results[first][array].data;
     const y = results[second][array].data;
     const same = x.length === y.length && x.every((element, i) => Object.is(element, y[i]));

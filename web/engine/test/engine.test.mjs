@@ -67,7 +67,8 @@ for (const module of ['strict', 'relaxed']) {
 
     await t.test('dot products, lengths and angles', () => {
       const { dots, lengths, cosines, degrees, queryLength } = foveate.compare(
-        Float32Array.of(3, 4), Float32Array.of(6, 8, -4, 3, -3, -4, 0, 0),
+        Float32Array.of(3, 4),
+        Float32Array.of(6, 8, -4, 3, -3, -4, 0, 0),
       );
       assert.deepEqual([...dots], [50, 0, -25, 0]);
       assert.deepEqual([...lengths], [10, 5, 5, 0]);
@@ -90,7 +91,12 @@ for (const module of ['strict', 'relaxed']) {
         const samples = 100_000;
         const root = Math.sqrt(dK);
         const histogram = foveate.histogram({
-          dK, samples, seed: 7, bins: 80, divisors: [1, root, dK], ranges: [8 * root, 8, 8 / root],
+          dK,
+          samples,
+          seed: 7,
+          bins: 80,
+          divisors: [1, root, dK],
+          ranges: [8 * root, 8, 8 / root],
         });
         finish(histogram, samples, 30_000);
         [1, root, dK].forEach((divisor, i) => {
@@ -100,7 +106,7 @@ for (const module of ['strict', 'relaxed']) {
           const deviation = root / divisor;
           near(mean / deviation, 0, 0.02, 'mean');
           // Kurtosis 3 + 6 / d_k: five standard errors of the variance, 1.21 for scores in groups.
-          near(variance / deviation ** 2, 1, 5 * Math.sqrt((2 + 6 / dK) * 1.21 / samples), `variance, d_k ${dK}`);
+          near(variance / deviation ** 2, 1, 5 * Math.sqrt(((2 + 6 / dK) * 1.21) / samples), `variance, d_k ${dK}`);
         });
         histogram.free();
       }

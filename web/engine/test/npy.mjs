@@ -8,7 +8,11 @@ export function readNpy(bytes) {
   const header = new TextDecoder('latin1').decode(bytes.subarray(10, end));
   const descr = /'descr': '(.*?)'/.exec(header)[1];
   const fortran = /'fortran_order': True/.test(header);
-  const shape = /'shape': \((.*?)\)/.exec(header)[1].split(',').filter((n) => n.trim()).map(Number);
+  const shape = /'shape': \((.*?)\)/
+    .exec(header)[1]
+    .split(',')
+    .filter((n) => n.trim())
+    .map(Number);
   const type = ARRAYS[descr];
   if (type === undefined) throw new Error(`no case here holds ${descr}`);
   const data = new type(Uint8Array.from(bytes.subarray(end)).buffer);

@@ -1,0 +1,6 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+
+export const scaling = {
+  name: 'scaling',
+  title: 'scaling',
+};

@@ -1,0 +1,8 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+
+import type { Words } from '../en';
+
+export const flow: Words['parts']['flow'] = {
+  name: 'flow',
+  title: 'flow',
+};

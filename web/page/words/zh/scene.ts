@@ -1,0 +1,40 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+
+import type { Words } from '../en';
+
+export const scene: Words['scene'] = {
+  example: '输入',
+  examples: { cvs: '一摞简历', sentence: '一句话' },
+  features: ['Transformer', '推荐系统', 'C++', '科研', '沟通', '运维'],
+  featuresShort: ['Tra', '推荐', 'C++', '科研', '沟通', '运维'],
+  briefs: ['需求 1：高级 AI 工程师', '需求 2：推理引擎工程师', '需求 3：产品负责人'],
+  briefsShort: ['需求 1', '需求 2', '需求 3'],
+  titles: [
+    '简历 1：搜索工程师',
+    '简历 2：Transformer 工程师',
+    '简历 3：推荐工程师',
+    '简历 4：C++ 工程师',
+    '简历 5：研究员',
+    '简历 6：运维工程师',
+    '简历 7：产品经理',
+    '简历 8：关键词全写上',
+  ],
+  titlesShort: ['简历 1', '简历 2', '简历 3', '简历 4', '简历 5', '简历 6', '简历 7', '简历 8'],
+  skills: ['建模', '做产品', '写快代码', '带团队'],
+  skillsShort: ['建模', '产品', '快码', '带队'],
+  words: ['猫', '睡了', '因为', '它', '困'],
+  kinds: ['事物', '动作', '指代', '状态'],
+  kindsShort: ['事物', '动作', '指代', '状态'],
+  query: '查询 i',
+  key: '键 j',
+  component: '分量',
+  heads: '头数',
+  headCount: { '1': '一个', '2': '两个' },
+  scaling: '分数除以',
+  scalings: { sqrt: '√d_k', off: '不除', factor: '一个数' },
+  factor: '除数',
+  mask: '掩码',
+  masks: { none: '不用', causal: '因果', window: '窗口', own: '自己点' },
+  windowLeft: '往左看几个键',
+  windowRight: '往右看几个键',
+};

@@ -1,0 +1,12 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+import { defineConfig } from 'vitest/config';
+
+// One file at a time: each browser test has the machine to itself.
+export default defineConfig({
+  test: {
+    include: ['page/test/**/*.test.ts'],
+    fileParallelism: false,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+});
