@@ -82,7 +82,7 @@ export function App(): JSX.Element {
             {w.frame.notUnderstood(notUnderstood.value.join(', '))}
           </p>
         )}
-        <h1>{w.parts[part.id].title}</h1>
+        <h1 id="part-title">{w.parts[part.id].title}</h1>
         <Shown key={part.id} />
         {!embed && <Onward part={part} />}
       </main>

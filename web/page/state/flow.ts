@@ -7,7 +7,7 @@ import { computed } from '@preact/signals';
 import type { Inputs, Options, Tensor } from '../../engine/engine';
 import { attentionByHead, call, scoresByHead } from '../worker/pool';
 import { live } from './live';
-import { columns, type Matrix } from './matrix';
+import { beside, columns, type Matrix } from './matrix';
 import * as scene from './scene';
 import { get } from './store';
 
@@ -34,9 +34,9 @@ export interface Flow {
   readonly q: Matrix;
   readonly k: Matrix;
   readonly v: Matrix;
+  readonly z: Matrix;
   readonly heads: readonly Head[];
   readonly dK: number; // of one head
-  readonly scale: number; // what scores are multiplied by
 }
 
 /// What the engine is told of scaling: undefined is its own rule, 1 / sqrt(d_k).
@@ -123,7 +123,8 @@ async function flowOf(
   const qkv = 'x' in inputs ? await projected(inputs.x, inputs.wQ, inputs.wK, inputs.wV) : inputs;
   const dK = qkv.q.cols / heads;
   const each = await attend(qkv, heads, scale, masks);
-  return { example, ...inputs, ...qkv, heads: each, dK, scale: scale ?? 1 / Math.sqrt(dK) };
+  const z = beside(each.map(({ o }) => o));
+  return { example, ...inputs, ...qkv, z, heads: each, dK };
 }
 
 export const flow = live((): Promise<Flow> => {

@@ -45,3 +45,16 @@ export function columns({ rows, cols, data }: Matrix, from: number, to: number):
   for (let i = 0; i < rows; ++i) part.set(data.subarray(i * cols + from, i * cols + to), i * width);
   return { rows, cols: width, data: part };
 }
+
+/// Matrices of as many rows, side by side.
+export function beside(parts: readonly Matrix[]): Matrix {
+  const rows = parts[0]?.rows ?? 0;
+  const cols = parts.reduce((sum, part) => sum + part.cols, 0);
+  const data = new Float32Array(rows * cols);
+  let from = 0;
+  for (const part of parts) {
+    for (let i = 0; i < rows; ++i) data.set(row(part, i), i * cols + from);
+    from += part.cols;
+  }
+  return { rows, cols, data };
+}

@@ -35,18 +35,19 @@ export function setAll(changes: readonly (readonly [Field<unknown>, unknown])[],
   const next = new Map(values.peek());
   for (const [field, value] of changes) next.set(field.key, value);
   const merges = ofGesture !== undefined && ofGesture === gesture;
-  gesture = ofGesture;
-  commit(next, merges);
+  if (commit(next, merges)) gesture = ofGesture;
 }
 export function endGesture(): void {
   gesture = undefined;
 }
 
-function commit(next: Values, merges: boolean): void {
-  if (same(next, values.peek())) return;
+/// False where nothing would change.
+function commit(next: Values, merges: boolean): boolean {
+  if (same(next, values.peek())) return false;
   if (!merges) past.value = [...past.peek().slice(1 - HISTORY), values.peek()];
   future.value = [];
   values.value = next;
+  return true;
 }
 
 function same(a: Values, b: Values): boolean {

@@ -16,7 +16,7 @@ import type { Table } from './table';
 
 export interface ScreenProps {
   readonly id: string; // names its files and anchors
-  readonly title: ComponentChildren;
+  readonly title?: ComponentChildren; // left out where the part's own says it all
   readonly text: ComponentChildren;
   readonly more?: ComponentChildren; // the derivation
   readonly controls?: ComponentChildren;
@@ -30,10 +30,11 @@ export interface ScreenProps {
 export function Screen(props: ScreenProps): JSX.Element {
   const figure = useRef<HTMLElement>(null);
   const asTable = useSignal(false);
+  const titled = props.title ? `title-${props.id}` : 'part-title';
   return (
-    <section class="screen" id={`screen-${props.id}`} aria-labelledby={`title-${props.id}`}>
+    <section class="screen" id={`screen-${props.id}`} aria-labelledby={titled}>
       <div class="screen-text">
-        <h2 id={`title-${props.id}`}>{props.title}</h2>
+        {props.title && <h2 id={titled}>{props.title}</h2>}
         {props.text}
         {props.more && (
           <details>
@@ -42,7 +43,7 @@ export function Screen(props: ScreenProps): JSX.Element {
           </details>
         )}
       </div>
-      <figure ref={figure} aria-labelledby={`title-${props.id}`}>
+      <figure ref={figure} aria-labelledby={titled}>
         <div class="figure-bar">
           <div class="figure-controls">{props.controls}</div>
           <div class="figure-actions">

@@ -35,12 +35,12 @@ export function digits(x: number, n = 3): string {
   );
 }
 
-/// A share of one.
-export function percent(x: number): string {
+/// A share of one; `places` after the point from 10 % on.
+export function percent(x: number, places = 0): string {
   const p = 100 * x;
   if (!Number.isFinite(p)) return special(p) ?? '';
   if (p === 0) return '0 %';
   if (p < 0.01) return '< 0.01 %';
   if (p < 100 && p > 99.95) return p > 99.995 ? '> 99.99 %' : `${p.toFixed(2)} %`;
-  return `${p.toFixed(p < 1 ? 2 : p < 10 ? 1 : p > 99 && p < 100 ? 1 : 0)} %`;
+  return `${p.toFixed(p < 1 ? 2 : p < 10 ? 1 : p > 99 && p < 100 ? 1 : p < 100 ? places : 0)} %`;
 }

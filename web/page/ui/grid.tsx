@@ -6,7 +6,7 @@
 
 import { signal, useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
-import { useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 import type { Field } from '../state/field';
 import { at, edited, type Matrix } from '../state/matrix';
@@ -38,7 +38,10 @@ export interface GridProps {
   readonly axes: readonly [string, string];
   readonly field?: Field<Matrix>; // editable
   readonly limit?: number; // of what is typed
-  readonly lit?: (i: number, j: number) => boolean;
+  /// Which entry of the field a cell shows; the same one by default.
+  readonly entry?: (i: number, j: number) => readonly [number, number];
+  /// What the cell in hand comes from: at once, or by way of others.
+  readonly lit?: (i: number, j: number) => 'lit' | 'near' | undefined;
   readonly selectedRow?: number;
   readonly onRow?: (i: number) => void;
   /// How many rows and columns are there yet, while steps play; all by default.
@@ -62,7 +65,9 @@ export function Grid(props: GridProps): JSX.Element {
     event.preventDefault();
     focus(...to);
   };
-  const leave = (): void => {
+  const leave = (event: MouseEvent | FocusEvent): void => {
+    const to = event.relatedTarget;
+    if (to instanceof Node && table.current?.contains(to)) return;
     if (inHand.peek()?.grid === id) inHand.value = undefined;
   };
   const [hereI, hereJ] = here.value;
@@ -104,7 +109,7 @@ export function Grid(props: GridProps): JSX.Element {
                   i={i}
                   j={j}
                   reach={reach}
-                  entry={i === Math.min(hereI, m.rows - 1) && j === Math.min(hereJ, m.cols - 1)}
+                  tab={i === Math.min(hereI, m.rows - 1) && j === Math.min(hereJ, m.cols - 1)}
                   walk={walk}
                   focus={focus}
                 />
@@ -132,35 +137,34 @@ interface CellProps extends GridProps {
   readonly i: number;
   readonly j: number;
   readonly reach: number;
-  readonly entry: boolean;
+  readonly tab: boolean; // Tab enters here
   walk(event: KeyboardEvent, i: number, j: number): void;
   focus(i: number, j: number): void;
 }
 
 function GridCell(props: CellProps): JSX.Element {
   const { id, i, j, matrix: m, field, role } = props;
-  const draft = useSignal<string | undefined>(undefined); // what stands in the open cell
+  const draft = useSignal<Draft | undefined>(undefined);
   const x = at(m, i, j);
   const hand = inHand.value;
   const held = hand?.grid === id && hand.i === i && hand.j === j;
   const take = (): void => {
     if (!held) inHand.value = { grid: id, i, j };
   };
-  const open = (text: string): void => {
-    if (field) draft.value = text;
+  const open = (text: string, typed = false): void => {
+    if (field) draft.value = { text, typed };
   };
   const keys = (event: KeyboardEvent): void => {
     if (draft.value !== undefined || event.metaKey) return;
     if (field && !event.ctrlKey && !event.altKey) {
       if (event.key === 'Enter' || event.key === 'F2') return (event.preventDefault(), open(plain(x)));
-      if (/^[-−.\d]$/.test(event.key)) return (event.preventDefault(), open(event.key));
+      if (/^[-−.\d]$/.test(event.key)) return (event.preventDefault(), open(event.key, true));
     }
     props.walk(event, i, j);
   };
   const visible = props.shown?.(i, j) ?? true;
   const colors = visible ? paint(role, x, props.reach) : undefined;
-  const lit = props.lit?.(i, j) ?? false;
-  const names = ['cell', lit && 'lit', held && 'held', field && 'editable', x === -Infinity && 'out'];
+  const names = ['cell', props.lit?.(i, j), held && 'held', field && 'editable', x === -Infinity && 'out'];
   return (
     <td
       role="gridcell"
@@ -168,7 +172,7 @@ function GridCell(props: CellProps): JSX.Element {
       style={colors}
       data-at={`${i}.${j}`}
       data-value={visible ? String(x) : undefined}
-      tabIndex={props.entry ? 0 : -1}
+      tabIndex={props.tab ? 0 : -1}
       aria-label={`${props.rows[i] ?? ''}, ${props.columns[j] ?? ''}: ${visible ? full(x) : words().ui.notYet}`}
       aria-readonly={!field}
       onPointerEnter={take}
@@ -179,10 +183,9 @@ function GridCell(props: CellProps): JSX.Element {
       {draft.value !== undefined && field ? (
         <Editor
           field={field}
-          i={i}
-          j={j}
+          entry={props.entry?.(i, j) ?? [i, j]}
           limit={props.limit ?? 1000}
-          text={draft.value}
+          draft={draft.value}
           close={(back) => {
             draft.value = undefined;
             if (back) props.focus(i, j);
@@ -195,21 +198,26 @@ function GridCell(props: CellProps): JSX.Element {
   );
 }
 
+/// What an open cell starts with: what is there, or the first key that was typed instead.
+interface Draft {
+  readonly text: string;
+  readonly typed: boolean;
+}
+
 function plain(x: number): string {
   return String(Number(x.toPrecision(7)));
 }
 
 interface EditorProps {
   readonly field: Field<Matrix>;
-  readonly i: number;
-  readonly j: number;
+  readonly entry: readonly [number, number];
   readonly limit: number;
-  readonly text: string;
+  readonly draft: Draft;
   close(back: boolean): void;
 }
 
 /// The open cell. What is typed takes effect as it is typed, as one step of the history.
-function Editor({ field, i, j, limit, text, close }: EditorProps): JSX.Element {
+function Editor({ field, entry: [i, j], limit, draft, close }: EditorProps): JSX.Element {
   const before = useRef(get(field));
   const wrong = useSignal(false);
   const input = useRef<HTMLInputElement>(null);
@@ -221,6 +229,11 @@ function Editor({ field, i, j, limit, text, close }: EditorProps): JSX.Element {
     wrong.value = value.trim() === '' || !Number.isFinite(x) || Math.abs(x) > limit;
     if (!wrong.value) put(x);
   };
+  useLayoutEffect(() => {
+    input.current?.focus();
+    if (draft.typed) typed(draft.text);
+    else input.current?.select();
+  }, []);
   const end = (back: boolean): void => {
     endGesture();
     close(back);
@@ -244,20 +257,13 @@ function Editor({ field, i, j, limit, text, close }: EditorProps): JSX.Element {
   return (
     <>
       <input
-        ref={(element) => {
-          if (element && !input.current) {
-            element.focus();
-            if (text.length > 1) element.select();
-            if (text.length === 1) typed(text);
-          }
-          input.current = element;
-        }}
+        ref={input}
         class="editor"
         type="text"
         inputMode="decimal"
         aria-label={words().ui.newValue}
         aria-invalid={wrong.value}
-        defaultValue={text}
+        defaultValue={draft.text}
         onInput={(event) => typed(event.currentTarget.value)}
         onKeyDown={keys}
         onBlur={() => end(false)}
