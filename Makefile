@@ -9,17 +9,15 @@ help: ## this list
 	@echo "make demo is the place to start."
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
 
-demo: ## the article's experiment, computed by the engine
-	@scripts/setup build
-	@scripts/build release foveate_cli
-	@build/release/foveate demo
+demo: ## the article's experiment, computed by the engine; then, on a terminal, the page
+	@scripts/demo
 
 build: ## everything but the benchmarks, into build/release
 	@scripts/setup test
 	@scripts/build release
 
-test: build ## the tests: a few minutes
-	@$(CTEST) --preset release
+test: ## the tests: some ten minutes, with those of the page in a browser
+	@scripts/test
 
 bench: ## the benchmarks
 	@scripts/setup bench
@@ -63,12 +61,13 @@ fuzz: ## each fuzzer for FUZZ_SECONDS (300)
 
 check-all: format-check tidy test targets asan ubsan tsan fuzz ## all of it: the long round
 
-wasm: ## the engine as WebAssembly, and its tests in Node and Chromium
-	@scripts/setup wasm
-	@scripts/wasm
-	@scripts/wasm-test
+page-build: ## the interactive page into web/dist, for any web server; the next build embeds it
+	@scripts/page
 
-clean: ## remove build/
-	@rm -rf build
+page-test: page-build ## the page's tests, and those of the engine as WebAssembly, in Node and Chromium
+	@scripts/page-test
 
-.PHONY: help demo wasm build test bench format format-check tidy targets asan ubsan tsan fuzz check-all clean
+clean: ## remove what was built
+	@rm -rf build web/dist
+
+.PHONY: help demo page-build page-test build test bench format format-check tidy targets asan ubsan tsan fuzz check-all clean

@@ -77,10 +77,6 @@ ExperimentSetup parse_setup(const DemoArguments& arguments) {
   require_memory(setup);
   return setup;
 }
-Language parse_language(const std::string& lang) {
-  if (lang.empty()) return language_of_locale();
-  return one_of("--lang", lang, {"en", "zh"}) == 0 ? Language::en : Language::zh;
-}
 
 ColorChoice parse_color(const std::string& color) {
   constexpr std::array kChoices = {ColorChoice::automatic, ColorChoice::always, ColorChoice::never};

@@ -14,6 +14,7 @@ namespace {
 std::atomic<bool> deferred{false};
 std::atomic<bool> stop_flag{false};
 std::atomic<int> caught{0};
+std::atomic<bool> ends_well{false};
 std::atomic<bool> in_background{false};  // SIGINT was ignored at the start, as scripts start their background jobs
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
@@ -25,7 +26,7 @@ extern "C" void on_signal(int signal, siginfo_t* info, void* /*context*/) {
     return;
   }
   io::remove_temporaries();
-  _exit(kExitSignal + signal);
+  _exit(ends_well ? 0 : kExitSignal + signal);
 }
 
 }  // namespace
@@ -44,6 +45,8 @@ void handle_signals() {
   }
   for (const int signal : {SIGPIPE, SIGXFSZ}) ::signal(signal, SIG_IGN);
 }
+
+void end_well_on_signals() { ends_well = true; }
 
 Cancellable::Cancellable() { deferred = true; }
 

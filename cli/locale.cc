@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "cli/option_value.h"
+
 namespace foveate::cli {
 
 Language language_of_locale() {
@@ -13,6 +15,11 @@ Language language_of_locale() {
     return std::string_view(value).starts_with("zh") ? Language::zh : Language::en;
   }
   return Language::en;
+}
+
+Language parse_language(std::string_view lang) {
+  if (lang.empty()) return language_of_locale();
+  return one_of("--lang", lang, {"en", "zh"}) == 0 ? Language::en : Language::zh;
 }
 
 }  // namespace foveate::cli

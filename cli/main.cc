@@ -22,12 +22,14 @@
 #include "cli/info.h"
 #include "cli/interrupt.h"
 #include "cli/option_value.h"
+#include "cli/serve.h"
 
 namespace foveate::cli {
 namespace {
 
 constexpr const char* kFooter = R"(Examples:
   foveate demo
+  foveate serve
   foveate attend --q q.npy --k k.npy --v v.npy --causal --out o.npy
   foveate info --plan 1,8,8,2048,2048,64,64
 
@@ -157,6 +159,7 @@ int main(int argc, char** argv) {
   add_attend(app);
   add_demo(app, exit_status);
   add_info(app);
+  add_serve(app);
   exit_status = run(app, argc, argv, exit_status);
   return flush_standard_output(app, exit_status);
 }

@@ -53,7 +53,7 @@ const Names kKernelHeaders = {"algorithm", "array",   "bit",     "cassert", "cfl
                               "cstddef",   "cstdint", "cstring", "limits",  "type_traits", "utility"};
 
 // Folders that hold no source of ours.
-const Names kSkipped = {".git", "build", "cases", "corpus", "node_modules"};
+const Names kSkipped = {".git", "build", "cases", "corpus", "dist", "node_modules"};
 
 bool contains(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
