@@ -6,7 +6,7 @@ const at = (path: string) => new URL(path, import.meta.url).pathname;
 export default defineConfig({
   root: at('page'),
   base: './', // any folder of any server
-  resolve: { alias: { '@wasm': at('../build/web') } },
+  resolve: { alias: { '@wasm': at('../build/web'), 'd3-interpolate': at('page/ui/interpolate.ts') } },
   esbuild: { jsx: 'automatic', jsxImportSource: 'preact' },
   worker: { format: 'es' },
   build: {

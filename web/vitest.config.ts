@@ -3,10 +3,11 @@ import { defineConfig } from 'vitest/config';
 
 // One file at a time: each browser test has the machine to itself.
 export default defineConfig({
+  esbuild: { jsx: 'automatic', jsxImportSource: 'preact' },
   test: {
     include: ['page/test/**/*.test.ts'],
     fileParallelism: false,
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 60_000,
   },
 });

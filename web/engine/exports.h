@@ -117,7 +117,7 @@ Histogram* fv_histogram_begin(int32_t d_k, int32_t samples, uint32_t seed, int32
 FOVEATE_WASM(fv_histogram_step) int32_t fv_histogram_step(Histogram* histogram, int32_t count);
 /// uint32 [bins + 2] of divisor i: below the range, the bins, above it. Valid until the end.
 FOVEATE_WASM(fv_histogram_counts) const uint32_t* fv_histogram_counts(const Histogram* histogram, int32_t i);
-/// moments = {mean, variance, smallest, largest} for divisor i, of what is done.
+/// moments = {mean, variance, its root, smallest, largest} for divisor i, of what is done.
 FOVEATE_WASM(fv_histogram_moments) void fv_histogram_moments(const Histogram* histogram, int32_t i, double* moments);
 FOVEATE_WASM(fv_histogram_end) void fv_histogram_end(Histogram* histogram);
 

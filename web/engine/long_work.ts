@@ -43,6 +43,7 @@ export interface HistogramResult {
   above: number;
   mean: number;
   variance: number;
+  deviation: number;
   smallest: number;
   largest: number;
 }
@@ -70,14 +71,14 @@ export class Histogram extends LongWork {
   /// What is there so far, for divisors[i].
   read(i: number): HistogramResult {
     return this.engine.scoped((arena) => {
-      const at = arena.room(4 * 8);
+      const at = arena.room(5 * 8);
       this.exports.fv_histogram_moments(this.handle, i, at);
-      const [mean = NaN, variance = NaN, smallest = NaN, largest = NaN] = arena.float64(at, 4);
+      const [mean = NaN, variance = NaN, deviation = NaN, smallest = NaN, largest = NaN] = arena.float64(at, 5);
       const { bins } = this.options;
       const pointer = this.exports.fv_histogram_counts(this.handle, i);
       const all = new Uint32Array(this.exports.memory.buffer, pointer, bins + 2).slice();
       const counts = all.subarray(1, bins + 1);
-      return { counts, below: all[0] ?? 0, above: all[bins + 1] ?? 0, mean, variance, smallest, largest };
+      return { counts, below: all[0] ?? 0, above: all[bins + 1] ?? 0, mean, variance, deviation, smallest, largest };
     });
   }
 }

@@ -2,8 +2,7 @@
 //
 // The frame: top bar, mode switch, the rail of parts, and the part that is shown.
 
-import { useSignalEffect } from '@preact/signals';
-import type { JSX } from 'preact';
+import type { ComponentType, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
 import { type Mode, modes, type Part, parts } from './parts';
@@ -12,10 +11,6 @@ import { redo, undo } from './state/store';
 import { TopBar } from './top_bar';
 import { words } from './words';
 import { failure } from './worker/pool';
-
-function shown(): Part {
-  return (parts.find(({ id }) => id === place.value.part) ?? parts[0]) as Part;
-}
 
 /// Where a mode leads: to the part of it that was seen last.
 const lastOf = new Map<Mode, string>();
@@ -43,8 +38,12 @@ function keys(event: KeyboardEvent): void {
   if (mode && !command && !event.altKey && !typing(event) && !inGrid) go({ part: entryOf(mode) });
 }
 
-export function App(): JSX.Element {
-  const part = shown();
+export interface AppProps {
+  readonly part: Part;
+  readonly component: ComponentType;
+}
+
+export function App({ part, component: Shown }: AppProps): JSX.Element {
   const w = words();
   const main = useRef<HTMLElement>(null);
   lastOf.set(part.mode, part.id);
@@ -52,18 +51,17 @@ export function App(): JSX.Element {
     addEventListener('keydown', keys);
     return () => removeEventListener('keydown', keys);
   }, []);
-  useSignalEffect(() => {
-    document.title = `${words().parts[shown().id].name} · ${words().frame.title}`;
-  });
+  useEffect(() => {
+    document.title = `${w.frame.names[part.id]} · ${w.frame.title}`;
+  }, [w, part.id]);
   useEffect(() => scrollTo(0, 0), [part.id]);
 
-  const Shown = part.component;
   const { embed } = place.value;
   return (
     <div class={`page mode-${part.mode}${embed ? ' embedded' : ''}`}>
       {!embed && (
         <>
-          <a class="skip" href={href({})} onClick={(event) => (event.preventDefault(), main.current?.focus())}>
+          <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), main.current?.focus())}>
             {w.frame.skip}
           </a>
           <TopBar />
@@ -71,7 +69,7 @@ export function App(): JSX.Element {
           <Rail part={part} />
         </>
       )}
-      <main ref={main} tabIndex={-1}>
+      <main id="main" ref={main} tabIndex={-1}>
         {failure.value && (
           <p class="error" role="alert">
             {w.frame.noEngine(failure.value)}
@@ -112,7 +110,7 @@ function Rail({ part }: { readonly part: Part }): JSX.Element {
         {parts.map(({ id }) => (
           <li key={id}>
             <a href={href({ part: id })} aria-current={id === part.id ? 'page' : undefined}>
-              {w.parts[id].name}
+              {w.frame.names[id]}
             </a>
           </li>
         ))}
@@ -124,7 +122,7 @@ function Rail({ part }: { readonly part: Part }): JSX.Element {
       >
         {parts.map(({ id }) => (
           <option key={id} value={id}>
-            {w.parts[id].name}
+            {w.frame.names[id]}
           </option>
         ))}
       </select>
@@ -139,7 +137,7 @@ function Onward({ part }: { readonly part: Part }): JSX.Element | null {
   return (
     <p class="onward">
       <a href={href({ part: next.id })}>
-        {words().frame.next(words().parts[next.id].name)} <span aria-hidden="true">→</span>
+        {words().frame.next(words().frame.names[next.id])} <span aria-hidden="true">→</span>
       </a>
     </p>
   );

@@ -112,6 +112,20 @@ for (const module of ['strict', 'relaxed']) {
       }
     });
 
+    await t.test('a seed gives the same scores whatever the steps', () => {
+      for (const dK of [16, 256]) {
+        const [few, many] = [7000, 100].map((count) => {
+          const histogram = foveate.histogram({ dK, samples: 7000, seed: 5, bins: 80, divisors: [1], ranges: [80] });
+          finish(histogram, 7000, count);
+          const read = histogram.read(0);
+          histogram.free();
+          return read;
+        });
+        assert.deepEqual(few, many);
+        assert.equal(few.deviation, Math.sqrt(few.variance));
+      }
+    });
+
     await t.test('components are standard normal', () => {
       // With one component q k / 1, the product of two normals: P(|q k| < 1) = 0.7910, by quadrature
       const histogram = foveate.histogram({ dK: 1, samples: 400_000, seed: 3, bins: 1, divisors: [1], ranges: [1] });

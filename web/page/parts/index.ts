@@ -1,32 +1,31 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
-// The parts of the page, in the order of the story. A part is one component under one address; a new one is a line here, a
-// file of words a language, and a folder.
+// The parts of the page, in the order of the story. A part is one component under one address, loaded when it is first
+// looked at; a new one is a line here, a folder, and a chapter of words a language.
 
 import type { ComponentType } from 'preact';
 
-import { DotPart } from './dot/dot_part';
-import { FlowPart } from './flow/flow_part';
-import { MatricesPart } from './matrices/matrices_part';
-import { ScalingPart } from './scaling/scaling_part';
-import { SumPart } from './sum/sum_part';
-import { WeightsPart } from './weights/weights_part';
+import type { PartId } from '../words';
 
 export type Mode = 'steps' | 'flow' | 'matrices';
 
 export interface Part {
-  readonly id: 'dot' | 'scaling' | 'weights' | 'sum' | 'flow' | 'matrices'; // its address, and its words
+  readonly id: PartId; // its address, and its words
   readonly mode: Mode;
-  readonly component: ComponentType;
+  load(): Promise<ComponentType>;
 }
 
 export const parts: readonly Part[] = [
-  { id: 'dot', mode: 'steps', component: DotPart },
-  { id: 'scaling', mode: 'steps', component: ScalingPart },
-  { id: 'weights', mode: 'steps', component: WeightsPart },
-  { id: 'sum', mode: 'steps', component: SumPart },
-  { id: 'flow', mode: 'flow', component: FlowPart },
-  { id: 'matrices', mode: 'matrices', component: MatricesPart },
+  { id: 'dot', mode: 'steps', load: async () => (await import('./dot/dot_part')).DotPart },
+  { id: 'scaling', mode: 'steps', load: async () => (await import('./scaling/scaling_part')).ScalingPart },
+  { id: 'weights', mode: 'steps', load: async () => (await import('./weights/weights_part')).WeightsPart },
+  { id: 'sum', mode: 'steps', load: async () => (await import('./sum/sum_part')).SumPart },
+  { id: 'flow', mode: 'flow', load: async () => (await import('./flow/flow_part')).FlowPart },
+  { id: 'matrices', mode: 'matrices', load: async () => (await import('./matrices/matrices_part')).MatricesPart },
 ];
 
 export const modes: readonly Mode[] = ['steps', 'flow', 'matrices'];
+
+export function partAt(id: string): Part {
+  return (parts.find((part) => part.id === id) ?? parts[0]) as Part;
+}

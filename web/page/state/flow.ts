@@ -139,8 +139,14 @@ export const flow = live((): Promise<Flow> => {
   return flowOf(example, inputs, heads, scale, maskOptions(inputs.x.rows, inputs.x.rows));
 });
 
-/// The first brief over the pile, with the shared scaling: what the step-by-step parts show.
+/// The first brief over the pile: what the step-by-step parts show.
 export const firstBrief = computed(() => {
   const { cols, data } = get(scene.briefs);
   return data.subarray(0, cols);
 });
+
+/// Brief, titles and skills as the engine takes them.
+export function firstBriefInputs(): Inputs<Float32Array> {
+  const q = { rows: 1, cols: firstBrief.value.length, data: firstBrief.value };
+  return { q: tensorOf(q, 1), k: tensorOf(get(scene.titles), 1), v: tensorOf(get(scene.skills), 1) };
+}

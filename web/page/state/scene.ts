@@ -83,6 +83,9 @@ export const heads = choice('heads', ['1', '2']);
 export const scaling = choice('scaling', ['sqrt', 'off', 'factor']);
 export const factor = number('factor', 4, { min: 0.01, max: 1000 });
 
+/// Divides the scores once more, where a part asks for it.
+export const temperature = number('temp', 1, { min: 0.1, max: 10 });
+
 export const mask = choice('mask', ['none', 'causal', 'window', 'own']);
 export const windowLeft = number('left', 1, { min: 0, max: 7, whole: true });
 export const windowRight = number('right', 1, { min: 0, max: 7, whole: true });

@@ -52,6 +52,7 @@ export interface Look {
   height?: number;
   theme?: 'light' | 'dark';
   reducedMotion?: boolean;
+  block?: string; // requests that fail
 }
 
 /// Opens the page at '#/en/dot', say. What goes wrong there is collected in `errors`, which should stay empty.
@@ -63,6 +64,7 @@ export async function open(hash: string, look: Look = {}): Promise<{ page: Page;
     acceptDownloads: true,
   });
   const page = await context.newPage();
+  if (look.block) await page.route(look.block, (route) => route.abort());
   const errors: string[] = [];
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) errors.push(message.text());

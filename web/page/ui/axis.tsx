@@ -25,8 +25,8 @@ export interface AxisProps {
   readonly grid?: number;
 }
 
-const LETTER = 7.2; // px of a digit at 12 px, generously
-const GAP = 8;
+const LETTER = 7; // px of a digit at 12 px
+const GAP = 5;
 
 function ticksOf({ scale, ticks = 6 }: AxisProps): readonly number[] {
   return typeof ticks === 'number' ? scale.ticks(ticks) : ticks;

@@ -15,10 +15,12 @@ export function Choice<T extends string>({
   field,
   label,
   names,
+  spoken,
 }: {
   readonly field: ChoiceField<T>;
   readonly label: ComponentChildren;
   readonly names: Readonly<Record<T, ComponentChildren>>;
+  readonly spoken?: Readonly<Record<T, string>>; // where names are formulas
 }): JSX.Element {
   const id = useId();
   return (
@@ -31,6 +33,7 @@ export function Choice<T extends string>({
               type="radio"
               name={`${field.key}-${id}`}
               value={option}
+              aria-label={spoken?.[option]}
               checked={get(field) === option}
               onChange={() => set(field, option)}
             />

@@ -19,9 +19,10 @@ export function Name({ of }: { readonly of: string }): JSX.Element {
   );
 }
 
-export function Sqrt({ of }: { readonly of: string }): JSX.Element {
+/// `said` names a control that it labels: there, formulas are not read.
+export function Sqrt({ of, said }: { readonly of: string; readonly said?: string }): JSX.Element {
   return (
-    <math>
+    <math aria-label={said}>
       <msqrt>
         <Name of={of} />
       </msqrt>
@@ -32,11 +33,17 @@ export function Sqrt({ of }: { readonly of: string }): JSX.Element {
 export function M({
   children,
   block,
+  said,
 }: {
   readonly children: ComponentChildren;
   readonly block?: boolean;
+  readonly said?: string;
 }): JSX.Element {
-  return <math display={block ? 'block' : 'inline'}>{children}</math>;
+  return (
+    <math display={block ? 'block' : 'inline'} aria-label={said}>
+      {children}
+    </math>
+  );
 }
 
 /// Z = softmax(Q K^T / sqrt(d_k)) V

@@ -65,9 +65,7 @@ export function Grid(props: GridProps): JSX.Element {
     event.preventDefault();
     focus(...to);
   };
-  const leave = (event: MouseEvent | FocusEvent): void => {
-    const to = event.relatedTarget;
-    if (to instanceof Node && table.current?.contains(to)) return;
+  const leave = (): void => {
     if (inHand.peek()?.grid === id) inHand.value = undefined;
   };
   const [hereI, hereJ] = here.value;
@@ -77,7 +75,7 @@ export function Grid(props: GridProps): JSX.Element {
         <b>{props.name}</b>
         {props.about && <span>{props.about}</span>}
       </div>
-      <table role="grid" aria-label={props.label} ref={table} onPointerLeave={leave} onFocusOut={leave}>
+      <table role="grid" aria-label={props.label} ref={table} onPointerLeave={leave}>
         <thead>
           <tr>
             <th class="corner" scope="col">
@@ -231,8 +229,8 @@ function Editor({ field, entry: [i, j], limit, draft, close }: EditorProps): JSX
   };
   useLayoutEffect(() => {
     input.current?.focus();
+    input.current?.setSelectionRange(draft.typed ? draft.text.length : 0, draft.text.length); // typing goes on behind it
     if (draft.typed) typed(draft.text);
-    else input.current?.select();
   }, []);
   const end = (back: boolean): void => {
     endGesture();

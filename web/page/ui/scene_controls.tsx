@@ -21,7 +21,12 @@ export function ScalingControl(): JSX.Element {
   const w = words().scene;
   return (
     <>
-      <Choice field={scene.scaling} label={w.scaling} names={{ ...w.scalings, sqrt: <Sqrt of="d_k" /> }} />
+      <Choice
+        field={scene.scaling}
+        label={w.scaling}
+        names={{ ...w.scalings, sqrt: <Sqrt of="d_k" said="√d_k" /> }}
+        spoken={w.scalings}
+      />
       {get(scene.scaling) === 'factor' && (
         <Slider field={scene.factor} label={w.factor} min={0.1} max={100} logarithmic snaps={[{ at: 1 }, { at: 10 }]} />
       )}

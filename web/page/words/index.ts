@@ -1,13 +1,13 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
-// The page's words: one module a language, of which a visitor loads one. Each is written for itself, none is a
-// translation; both have the same keys, which the types and a test see to.
+// The page's words, of which a visitor loads one language, and of that the parts that are looked at. Each language is
+// written for itself, none is a translation; both have the same keys, which the types and a test see to.
 
 import { signal } from '@preact/signals';
 
-import type { Words } from './en';
+import type { PartId, Words } from './en';
 
-export type { Words } from './en';
+export type { PartId, Words } from './en';
 export const languages = ['en', 'zh'] as const;
 export type Language = (typeof languages)[number];
 
@@ -18,13 +18,20 @@ export function preferredLanguage(): Language {
 
 const current = signal<Words | undefined>(undefined);
 
-/// The words of the language that is shown; only what is drawn after load() may ask.
+/// The words of the language that is shown: those common to all, and the parts that were loaded.
 export function words(): Words {
   if (!current.value) throw new Error('no words yet');
   return current.value;
 }
 
-export async function load(language: Language): Promise<void> {
-  const module = language === 'zh' ? await import('./zh') : await import('./en');
-  current.value = module.default;
+export async function load(language: Language, part: PartId): Promise<Words> {
+  const { default: book } = language === 'zh' ? await import('./zh') : await import('./en');
+  const chapter = await book.chapters[part]();
+  const before = current.peek();
+  const known = before && before.frame === book.common.frame ? before.parts : {};
+  return { ...book.common, parts: { ...known, [part]: chapter } as Words['parts'] };
+}
+
+export function show(loaded: Words): void {
+  current.value = loaded;
 }

@@ -22,9 +22,14 @@ function breathe(): Promise<void> {
 
 const STEP_MS = 25;
 
-/// Runs steps of about STEP_MS until `total` is done; says after each how far it is.
-async function inSteps(id: number, total: number, step: (count: number) => number, tell: (done: number) => void) {
-  let count = 1;
+/// Runs steps of about STEP_MS, after one of `count`, until `total` is done; says after each how far it is.
+async function inSteps(
+  id: number,
+  total: number,
+  count: number,
+  step: (count: number) => number,
+  tell: (done: number) => void,
+) {
   let done = 0;
   while (done < total && !stopped.has(id)) {
     const start = performance.now();
@@ -40,7 +45,8 @@ function histogram(e: Engine, id: number, options: HistogramOptions, say: (answe
   const work = e.histogram(options);
   const results = () => options.divisors.map((_, i) => work.read(i));
   const tell = (done: number) => say({ id, done, total: options.samples, result: results() });
-  return inSteps(id, options.samples, (count) => work.step(count), tell).finally(() => work.free());
+  // The first step draws enough to look at, in 5 ms at most.
+  return inSteps(id, options.samples, 2048, (count) => work.step(count), tell).finally(() => work.free());
 }
 
 async function saturation(
@@ -59,7 +65,7 @@ async function saturation(
       results[place] = work.read(percentiles);
       say({ id, done: before + done, total, result: results });
     };
-    await inSteps(id, options.draws, (count) => work.step(count), tell).finally(() => work.free());
+    await inSteps(id, options.draws, 1, (count) => work.step(count), tell).finally(() => work.free());
     before += options.draws;
     if (stopped.has(id)) return;
   }

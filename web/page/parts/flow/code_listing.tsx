@@ -4,14 +4,12 @@
 
 import type { JSX } from 'preact';
 
-import { choice } from '../../state/field';
 import * as scene from '../../state/scene';
 import { get, set } from '../../state/store';
 import { words } from '../../words';
 import { cpp, numpy, type Setting } from './listing';
 import type { Stage } from './playback';
-
-export const codeLanguage = choice('code', ['cpp', 'numpy']);
+import { codeLanguage } from './settings';
 
 /// The stages that make the numbers of a grid.
 const MAKES: Record<string, readonly Stage[]> = {

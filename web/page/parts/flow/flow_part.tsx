@@ -6,7 +6,6 @@ import { useSignalEffect } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 
-import { choice } from '../../state/field';
 import { flow, type Flow } from '../../state/flow';
 import { live } from '../../state/live';
 import * as scene from '../../state/scene';
@@ -22,11 +21,9 @@ import { CodeListing } from './code_listing';
 import { type Beat, beat, beatsOf, playing, showAll, step } from './playback';
 import { Player } from './player';
 import { saying } from './saying';
+import { shownHead } from './settings';
 import { focusOf, Stage } from './stage';
 import { type Working, WorkingOut, workingOf } from './working';
-
-/// Which head is shown where there are two.
-export const shownHead = choice('head', ['1', '2']);
 
 function headShown({ heads }: Flow): number {
   return Math.min(heads.length, Number(get(shownHead))) - 1;
@@ -103,7 +100,7 @@ export function FlowPart(): JSX.Element {
           <Player beats={beats} />
           <Stage flow={it} head={headShown(it)} beats={beats} />
           <div class="bench">
-            <div class="working" data-testid="working">
+            <div class="working" role="region" aria-label={f.worked} tabIndex={0}>
               <WorkingOut working={working.value} divisor={divisorOf(it)} />
             </div>
             <CodeListing at={now} inGrid={inHand.value?.grid} />

@@ -25,21 +25,20 @@ export function travel(stage: HTMLElement, from: readonly Block[], to: Cell): vo
     const ghost = document.createElement('div');
     ghost.className = 'ghost';
     ghost.style.setProperty('--role', `var(${COLORS[grid] ?? '--x'})`);
-    Object.assign(ghost.style, {
-      left: `${target.x - origin.x}px`,
-      top: `${target.y - origin.y}px`,
-      width: `${target.width}px`,
-      height: `${target.height}px`,
-    });
     stage.append(ghost);
-    const start = {
-      transform: `translate(${first.x - target.x}px, ${first.y - target.y}px) scale(${(last.right - first.x) / target.width}, ${(last.bottom - first.y) / target.height})`,
-      opacity: 0.9,
-    };
-    const landed = ghost.animate([start, { transform: 'none', opacity: 0.6 }], {
-      duration: TRAVEL_MS,
-      easing: 'ease-in-out',
+    const frame = (left: number, top: number, right: number, bottom: number): Keyframe => ({
+      left: `${left - origin.left}px`,
+      top: `${top - origin.top}px`,
+      width: `${right - left}px`,
+      height: `${bottom - top}px`,
     });
+    const landed = ghost.animate(
+      [
+        frame(first.left, first.top, last.right, last.bottom),
+        frame(target.left, target.top, target.right, target.bottom),
+      ],
+      { duration: TRAVEL_MS, easing: 'ease-in-out' },
+    );
     landed.finished.then(
       () => ghost.remove(),
       () => ghost.remove(),

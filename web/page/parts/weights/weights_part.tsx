@@ -1,7 +1,17 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+//
+// From scores to weights: softmax.
 
 import type { JSX } from 'preact';
 
+import { OddsScreen } from './odds_screen';
+import { SharesScreen } from './shares_screen';
+
 export function WeightsPart(): JSX.Element {
-  return <p />;
+  return (
+    <>
+      <SharesScreen />
+      <OddsScreen />
+    </>
+  );
 }

@@ -1,7 +1,6 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 
 export const flow = {
-  name: 'Whole flow',
   title: 'The whole flow, every number',
   text: (
     <>
@@ -54,6 +53,7 @@ export const flow = {
   },
   shownHead: 'Show',
   headName: (n: number) => `head ${n}`,
+  worked: 'How the number in hand comes about',
   listing: 'The computation as code',
   letters: {
     x: 'X',

@@ -3,7 +3,6 @@
 import { AttentionFormula } from '../../ui/formula';
 
 export const matrices = {
-  name: 'Matrices',
   title: 'Attention as matrices',
   text: (
     <>

@@ -51,6 +51,12 @@ export const scene = {
   scaling: 'Scores divided by',
   scalings: { sqrt: '√d_k', off: 'nothing', factor: 'a number' },
   factor: 'divisor',
+  temperature: 'Temperature T',
+  /// How the scores came to be, as a sentence begins.
+  divided: (divisor: string, t: string) => {
+    const scaled = divisor === '' ? 'Without scaling' : `With scores divided by ${divisor}`;
+    return t === '' ? scaled : `${scaled}, at T = ${t}`;
+  },
   mask: 'Mask',
   masks: { none: 'none', causal: 'causal', window: 'window', own: 'your own' },
   windowLeft: 'keys to the left',

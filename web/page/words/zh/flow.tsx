@@ -3,7 +3,6 @@
 import type { Words } from '../en';
 
 export const flow: Words['parts']['flow'] = {
-  name: '全流程',
   title: '全流程：每个数字都看得见',
   text: (
     <>
@@ -52,6 +51,7 @@ export const flow: Words['parts']['flow'] = {
   },
   shownHead: '看哪个头',
   headName: (n) => `头 ${n}`,
+  worked: '手上这个数怎么来的',
   listing: '写成代码',
   letters: {
     x: 'X',

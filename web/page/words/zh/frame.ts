@@ -1,13 +1,21 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 
-import type { Words } from '../en';
+import type { Common } from '../en';
 
-export const frame: Words['frame'] = {
+export const frame: Common['frame'] = {
   title: '看见注意力',
   skip: '跳到图',
   modeSwitch: '怎么看',
   modes: { steps: '一步一步', flow: '全流程', matrices: '矩阵' },
   partNav: '目录',
+  names: {
+    dot: '点积',
+    scaling: '缩放',
+    weights: '权重',
+    sum: '加权求和',
+    flow: '全流程',
+    matrices: '矩阵',
+  },
   next: (name) => `接着看：${name}`,
   undo: '撤销（Ctrl+Z）',
   redo: '重做（Ctrl+Shift+Z）',

@@ -1,15 +1,19 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 
-import type { Words } from '../en';
-import { dot } from './dot';
-import { flow } from './flow';
+import type { Book } from '../en';
 import { frame } from './frame';
-import { matrices } from './matrices';
-import { scaling } from './scaling';
 import { scene } from './scene';
-import { sum } from './sum';
 import { ui } from './ui';
-import { weights } from './weights';
 
-const zh: Words = { frame, ui, scene, parts: { dot, scaling, weights, sum, flow, matrices } };
+const zh: Book = {
+  common: { frame, ui, scene },
+  chapters: {
+    dot: async () => (await import('./dot')).dot,
+    scaling: async () => (await import('./scaling')).scaling,
+    weights: async () => (await import('./weights')).weights,
+    sum: async () => (await import('./sum')).sum,
+    flow: async () => (await import('./flow')).flow,
+    matrices: async () => (await import('./matrices')).matrices,
+  },
+};
 export default zh;

@@ -4,7 +4,6 @@ import { AttentionFormula } from '../../ui/formula';
 import type { Words } from '../en';
 
 export const matrices: Words['parts']['matrices'] = {
-  name: '矩阵',
   title: '用矩阵看注意力',
   text: (
     <>

@@ -1,8 +1,160 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 
+import {
+  Dk,
+  GradientOfQuery,
+  Jacobian,
+  JacobianForm,
+  NormForm,
+  NormOfJ,
+  RootDk,
+  Score,
+  VarianceDivided,
+  VarianceOfScore,
+  VarianceOfTerm,
+} from '../../parts/scaling/formulas';
 import type { Words } from '../en';
 
+/// No space between two Chinese characters, where a number begins with a word.
+function close(sentence: string): string {
+  return sentence.replace(/ (?=不到|超过)/g, '');
+}
+
 export const scaling: Words['parts']['scaling'] = {
-  name: 'scaling',
-  title: 'scaling',
+  title: (
+    <>
+      分数为什么要除以 <RootDk />
+    </>
+  ),
+  mostModels: '大多数模型',
+  divideBy: '分数除以',
+  divisor: '除数',
+  one: '1（不除）',
+  before: '除之前',
+  after: '除之后',
+  deviation: '标准差',
+  median: '中位数',
+  percentile: '百分位',
+  onCvs: '到简历上看看不缩放会怎样',
+
+  scoresTitle: '维数越高，分数越分散',
+  scoresText: (
+    <>
+      <p>
+        一个分数是 <Dk /> 个乘积的和。随机取向量，各分量互相独立，均值 0，方差 1：每多一个乘积，方差就多 1，所以{' '}
+        <Score /> 的标准差是 <RootDk then="。" />
+      </p>
+      <p>
+        softmax 看的是分数之差：高出 8，权重就是对方的 3000 倍左右。除以 <RootDk /> 之后，不管 <Dk />{' '}
+        多大，分数的分散程度都一样。
+      </p>
+      <p>训练好的向量并不独立，方差也不是 1；这里只看维数本身的影响。</p>
+    </>
+  ),
+  scoresMore: (
+    <>
+      <p>各分量互相独立，均值 0，方差 1，所以乘积的均值是 0，方差就是平方的均值：</p>
+      <VarianceOfTerm />
+      <p>
+        这 <Dk /> 个乘积彼此独立，方差可以直接相加：
+      </p>
+      <VarianceOfScore />
+      <p>一个数除以 a，方差要除以 a 的平方：</p>
+      <VarianceDivided />
+      <p>
+        所以除以 <RootDk then="，" />
+        方差正好是 1。要是除以 <Dk then="，" />
+        方差就成了 1/
+        <Dk then="：" />
+        维数越高，各个权重越接近，注意力也就快成了简单平均。
+      </p>
+    </>
+  ),
+  scoresChart: '同一根轴上的两张直方图：随机分数在除之前和除之后。',
+  scoreAxis: '分数',
+  largestOf: (keys) => `${keys} 个权重中最大的`,
+  largestMedian: (keys, draws) => `${keys} 个权重中最大的（${draws} 次的中位数）`,
+  medianOf: (draws) => `${draws} 次的中位数`,
+  scoresSettings: (d, done, of, seed) => (
+    <>
+      <Dk /> = {d}，{of && `${of} 个中的 `}
+      {done} 个分数，种子 {seed}；两张直方图各自画满高度。实测：
+    </>
+  ),
+  mean: '均值',
+  variance: '方差',
+  measuredOf: (name) => name,
+  comma: '，',
+  between: '；',
+  end: '。',
+  scoresSentence: ({ by, d, divisor, before, after, keys, largestBefore, largestAfter, even }) =>
+    close(
+      by === 'one'
+        ? `d_k = ${d}，不缩放：分数的标准差是 ${before}；有一半的时候，${keys} 个权重中最大的那个不低于 ${largestBefore}。`
+        : `d_k = ${d} 时，分数的标准差是 ${before}，${keys} 个权重中最大的占 ${largestBefore}（中位数）。除以 ${by === 'root' ? '√d_k' : 'd_k'} = ${divisor} 之后，标准差是 ${after}，最大的权重占 ${largestAfter}${by === 'dk' ? `，而人人均分是 ${even}` : ''}。`,
+    ),
+  scoresTable: (d) => `分数，d_k = ${d}`,
+  scoresColumns: ['除数', '均值', '方差', '标准差', '最小', '最大', '落在轴外的个数'],
+  largestColumn: (p) => `最大权重，${p} %`,
+  countsTable: (name) => `直方图，${name}`,
+  counts: '个数',
+
+  ribbonTitle: '梯度会消失吗？不是每一行都会',
+  ribbonText: (
+    <>
+      <p>
+        分数动一点，权重跟着动多少？这就是 softmax 自己的导数 <Jacobian then="；" />
+        图中是它的大小 <NormOfJ then="，" />
+        随机抽 400 行，每行 64 个键。
+      </p>
+      <p>
+        不缩放，
+        <Dk /> 小的时候反应反而更大；再往后中位数一路下降，到 1024，多数行几乎没有反应。但只要有两个键不相上下，
+        <NormOfJ /> 就仍接近 0.5，这已是上限。传到 q 的还要乘上 <b class="k">K</b>，每个键的长度约为{' '}
+        <RootDk then="：" />
+        多数行几乎为零，少数行很大。缩放之后，不论 <Dk /> 多大，各行都差不多。
+      </p>
+    </>
+  ),
+  ribbonMore: (
+    <>
+      <p>设一行的权重是 p，送进 softmax 的分数是 s：</p>
+      <JacobianForm />
+      <p>它的弗罗贝尼乌斯范数，即所有元素的平方和再开方，只需几个幂和就能算出：</p>
+      <NormForm />
+      <p>
+        一个权重为 1、其余为 0，得 1 − 2 + 1 = 0；两个权重各占 ½，得 ½ − ½ + ¼，于是 <NormOfJ /> = ½。
+      </p>
+      <p>分数先除以 a，那么按链式法则，传到查询的是它乘上键：</p>
+      <GradientOfQuery />
+      <p>
+        图要这样看：100 行里，有 90 行落在浅色带中，50 行落在深色带中。各分量互相独立，均值 0，方差
+        1；训练好的模型并非如此。
+      </p>
+    </>
+  ),
+  ribbonChart: 'd_k 从 1 到 1024 的百分位数，不缩放与缩放各一张。',
+  measure: '看什么',
+  measures: { norm: '导数的大小', largest: '最大的权重' },
+  measureAxis: { norm: '导数的大小 ‖J‖', largest: '最大的权重' },
+  unscaled: '不缩放',
+  scaled: '缩放，除以',
+  ribbonSettings: (keys, draws, stoppedAt, seed) => (
+    <>
+      {keys} 个键，每个 <Dk then="、" />
+      每条带各抽 {draws} 次{stoppedAt && `（停在 ${stoppedAt}）`}，种子 {seed}
+      ；各分量独立，均值 0，方差 1。
+    </>
+  ),
+  inWords: (number) => number.replace('< ', '不到 ').replace('> ', '超过 '),
+  ribbonSentence: {
+    norm: ({ d, bare, scaled }) =>
+      close(
+        `d_k = ${d} 时，‖J‖ 的中位数不缩放是 ${bare[2]}，缩放是 ${scaled[2]}。不缩放，中间一半的行从 ${bare[1]} 到 ${bare[3]}，每二十行有一行高于 ${bare[4]}；缩放，中间一半的行从 ${scaled[1]} 到 ${scaled[3]}。`,
+      ),
+    largest: ({ d, bare, scaled }) =>
+      close(
+        `d_k = ${d} 时，最大的权重不缩放占 ${bare[2]}，缩放占 ${scaled[2]}（中位数）。不缩放，中间一半的行从 ${bare[1]} 到 ${bare[3]}；缩放，中间一半的行从 ${scaled[1]} 到 ${scaled[3]}。`,
+      ),
+  },
 };

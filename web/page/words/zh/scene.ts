@@ -1,8 +1,8 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 
-import type { Words } from '../en';
+import type { Common } from '../en';
 
-export const scene: Words['scene'] = {
+export const scene: Common['scene'] = {
   example: '输入',
   examples: { cvs: '一摞简历', sentence: '一句话' },
   features: ['Transformer', '推荐系统', 'C++', '科研', '沟通', '运维'],
@@ -51,6 +51,12 @@ export const scene: Words['scene'] = {
   scaling: '分数除以',
   scalings: { sqrt: '√d_k', off: '不除', factor: '一个数' },
   factor: '除数',
+  temperature: '温度 T',
+  /// How the scores came to be, as a sentence begins.
+  divided: (divisor, t) => {
+    const scaled = divisor === '' ? '不做缩放' : `分数除以 ${divisor} `;
+    return t === '' ? `${scaled}时` : `${scaled.trim()}、T = ${t} 时`;
+  },
   mask: '掩码',
   masks: { none: '不用', causal: '因果', window: '窗口', own: '自己点' },
   windowLeft: '往左看几个键',

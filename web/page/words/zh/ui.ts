@@ -1,8 +1,8 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 
-import type { Words } from '../en';
+import type { Common } from '../en';
 
-export const ui: Words['ui'] = {
+export const ui: Common['ui'] = {
   more: '推导',
   reset: '复原',
   take: '图',
