@@ -8,7 +8,6 @@ import { useEffect, useRef } from 'preact/hooks';
 
 import { address, place } from '../state/address';
 import { words } from '../words';
-import { pictureOf, pngOf } from './picture';
 import { csv, npy, type Table } from './table';
 
 export interface FigureMenuProps {
@@ -39,10 +38,12 @@ export function FigureMenu({ id, figure, tables, asTable }: FigureMenuProps): JS
     return () => document.removeEventListener('pointerdown', outside);
   }, []);
 
-  const picture = (): string => pictureOf(figure.current as HTMLElement, tables());
+  // Drawing a picture is loaded by who takes one.
+  const pictures = () => import('./picture');
+  const draw = async (): Promise<string> => (await pictures()).pictureOf(figure.current as HTMLElement, tables());
   const items: readonly (readonly [string, () => void | Promise<void>])[] = [
-    ['PNG', async () => save(`${id}.png`, await pngOf(picture()))],
-    ['SVG', () => save(`${id}.svg`, new Blob([picture()], { type: 'image/svg+xml' }))],
+    ['PNG', async () => save(`${id}.png`, await (await pictures()).pngOf(await draw()))],
+    ['SVG', async () => save(`${id}.svg`, new Blob([await draw()], { type: 'image/svg+xml' }))],
     ['CSV', () => save(`${id}.csv`, new Blob(['\ufeff', csv(tables())], { type: 'text/csv' }))],
     ...tables().map((table, _, all): readonly [string, () => void] => [
       all.length === 1 ? '.npy' : `.npy: ${table.name}`,
