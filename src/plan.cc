@@ -37,7 +37,7 @@ size_t Plan::workspace_bytes(int64_t workers) const {
 Plan make_plan(const Extents& e, const PlanInputs& in) {
   Plan plan{};
   plan.group = e.h_q / e.h_kv;
-  plan.tile_rows = kernels::kTileVectors * in.lanes;
+  plan.tile_rows = in.tile_vectors * in.lanes;
   plan.queries_per_tile = std::min(e.n_q, plan.tile_rows);
   plan.heads_per_tile = std::min(plan.group, plan.tile_rows / plan.queries_per_tile);
   plan.head_tiles = ceil_div(plan.group, plan.heads_per_tile);

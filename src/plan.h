@@ -43,6 +43,7 @@ struct Plan {
 /// What the plan must know of the kernels and the call beyond its sizes.
 struct PlanInputs {
   int64_t lanes;         ///< of a vector
+  int64_t tile_vectors;  ///< in a full tile
   int64_t element_size;  ///< bytes
   int64_t row_size;      ///< bytes of a row table's entry
   int64_t phase;         ///< kv_offset modulo the split

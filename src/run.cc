@@ -235,6 +235,7 @@ template <class T>
 Plan plan_call(const Extents& extents, const AttentionOptions& options, bool wants_weights, int64_t workers,
                const kernels::TargetKernels& kernels) {
   return make_plan(extents, {.lanes = kernels::of_type<T>(kernels).lanes,
+                             .tile_vectors = kernels::kTileVectors<T>,
                              .element_size = sizeof(T),
                              .row_size = sizeof(kernels::Row<T>),
                              .phase = phase_of(options),

@@ -17,8 +17,13 @@
 namespace foveate {
 namespace {
 
-constexpr PlanInputs kInputs = {
-    .lanes = 16, .element_size = 4, .row_size = 96, .phase = 0, .workers = 1, .may_share_splits = true};
+constexpr PlanInputs kInputs = {.lanes = 16,
+                                .tile_vectors = 3,
+                                .element_size = 4,
+                                .row_size = 96,
+                                .phase = 0,
+                                .workers = 1,
+                                .may_share_splits = true};
 
 PlanInputs with_workers(int64_t workers) {
   PlanInputs inputs = kInputs;

@@ -207,20 +207,21 @@ void MergeSplits(const TileTask<T>& task, const T* partials, int64_t n_splits) {
 template <class T>
 int64_t Vectors(const TileTask<T>& task) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
-  assert(task.n_rows >= 1 && task.n_rows <= kTileVectors * lanes);
+  assert(task.n_rows >= 1 && task.n_rows <= kTileVectors<T> * lanes);
   return (task.n_rows + lanes - 1) / lanes;
 }
 
 template <class T>
 void Attend(const TileTask<T>& task) {
-  static_assert(kTileVectors == 2 || kTileVectors == 3);
+  constexpr size_t kMost = kTileVectors<T>;
+  static_assert(kMost >= 1 && kMost <= 3);
   switch (Vectors(task)) {
     case 1:
       return AttendTile<1>(task);
     case 2:
-      return AttendTile<2>(task);
+      return AttendTile<std::min<size_t>(2, kMost)>(task);
     default:
-      return AttendTile<kTileVectors>(task);
+      return AttendTile<kMost>(task);
   }
 }
 
@@ -230,9 +231,9 @@ void AttendOneSplit(const TileTask<T>& task, int64_t split, T* partial) {
     case 1:
       return AttendSplit<1>(task, split, partial);
     case 2:
-      return AttendSplit<2>(task, split, partial);
+      return AttendSplit<std::min<size_t>(2, kTileVectors<T>)>(task, split, partial);
     default:
-      return AttendSplit<kTileVectors>(task, split, partial);
+      return AttendSplit<kTileVectors<T>>(task, split, partial);
   }
 }
 
@@ -242,9 +243,9 @@ void MergeAll(const TileTask<T>& task, const T* partials, int64_t n_splits) {
     case 1:
       return MergeSplits<1>(task, partials, n_splits);
     case 2:
-      return MergeSplits<2>(task, partials, n_splits);
+      return MergeSplits<std::min<size_t>(2, kTileVectors<T>)>(task, partials, n_splits);
     default:
-      return MergeSplits<kTileVectors>(task, partials, n_splits);
+      return MergeSplits<kTileVectors<T>>(task, partials, n_splits);
   }
 }
 

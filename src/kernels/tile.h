@@ -32,9 +32,10 @@ inline constexpr int64_t kSplitKeys = 1024;
 /// Row sums run in four interleaved chains; a multiple of it divides every vector and kBlockKeys.
 inline constexpr int64_t kSumLanes = 4;
 /// Vectors of queries in a full tile: 24 accumulators of AVX-512's 32 registers (MR 8), 12 of AVX2's 16 (MR 4); 8 in
-/// WebAssembly, where browsers spill with more.
+/// WebAssembly, where browsers spill with more, and where float64 is scalar: one of it saves a visitor 4 KB.
+template <class T>
 #ifdef __wasm__
-inline constexpr int64_t kTileVectors = 2;
+inline constexpr int64_t kTileVectors = sizeof(T) == sizeof(double) ? 1 : 2;
 #else
 inline constexpr int64_t kTileVectors = 3;
 #endif
@@ -58,7 +59,7 @@ struct Row {
 template <class T>
 struct TileTask {
   const Row<T>* rows;
-  int64_t n_rows;  ///< 1 .. kTileVectors * lanes
+  int64_t n_rows;  ///< 1 .. kTileVectors<T> * lanes
 
   const T* k;
   const T* v;
