@@ -16,7 +16,7 @@ const browser = await chromium.launch({
 });
 try {
   for (const language of ['en', 'zh']) {
-    const page = await browser.newPage({ viewport: { width: 1120, height: 640 }, deviceScaleFactor: 1.5 });
+    const page = await browser.newPage({ viewport: { width: 1280, height: 664 }, deviceScaleFactor: 1.5 });
     await page.goto(`http://127.0.0.1:${port}/#/${language}/weights?scaling=off`);
     await page.waitForFunction(() => document.querySelector('.badge')?.textContent?.includes('GFLOP'));
     await page.waitForTimeout(1000);

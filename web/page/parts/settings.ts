@@ -8,3 +8,4 @@ import './flow/settings';
 import './scaling/settings';
 import './sum/settings';
 import './weights/settings';
+import '../state/pins';

@@ -7,7 +7,8 @@ import { computed } from '@preact/signals';
 import type { Inputs, Options, Tensor } from '../../engine/engine';
 import { attentionByHead, call, scoresByHead } from '../worker/pool';
 import { live } from './live';
-import { beside, columns, type Matrix } from './matrix';
+import { beside, columns, type Matrix, row } from './matrix';
+import { overlaid, type Pins, readPins } from './pins';
 import * as scene from './scene';
 import { get } from './store';
 
@@ -66,9 +67,9 @@ interface Projected {
 async function project(x: Matrix, w: Matrix): Promise<Matrix> {
   return { rows: x.rows, cols: w.cols, data: await call('product', x.data, w.data, [x.rows, x.cols, w.cols]) };
 }
-async function projected(x: Matrix, wQ: Matrix, wK: Matrix, wV: Matrix): Promise<Projected> {
+async function projected(x: Matrix, wQ: Matrix, wK: Matrix, wV: Matrix, pins: Pins): Promise<Projected> {
   const [q, k, v] = await Promise.all([project(x, wQ), project(x, wK), project(x, wV)]);
-  return { q, k, v };
+  return { q: overlaid(q, pins('q')), k: overlaid(k, pins('k')), v: overlaid(v, pins('v')) };
 }
 
 /// A matrix whose columns are heads side by side, as the engine's tensor.
@@ -113,6 +114,41 @@ function part(m: Matrix, h: number, heads: number): Matrix {
   return columns(m, h * d, (h + 1) * d);
 }
 
+/// The head with what was set by hand, and all that follows from it. Rows where nothing was set keep their bits.
+async function withPins(h: Head, pins: Pins, head: number, scale: number): Promise<Head> {
+  const raw = overlaid(h.raw, pins('s', head));
+  let { scaled, masked, weights, o } = h;
+  if (raw !== h.raw) {
+    const products = await call('product', raw.data, Float32Array.of(scale), [raw.data.length, 1, 1]);
+    const set = (old: Matrix): Matrix => ({
+      ...old,
+      data: old.data.map((x, i) => (raw.data[i] === h.raw.data[i] || x === -Infinity ? x : (products[i] ?? NaN))),
+    });
+    [scaled, masked] = [set(scaled), set(masked)];
+  }
+  masked = overlaid(masked, pins('p', head));
+  weights = await renewed(weights, masked, h.masked, async (i) => (await call('softmax', row(masked, i))).weights);
+  weights = overlaid(weights, pins('a', head));
+  o = await renewed(o, weights, h.weights, (i) => call('product', row(weights, i), h.v.data, [1, h.v.rows, h.v.cols]));
+  return { ...h, raw, scaled, masked, weights, o };
+}
+
+/// Rows of `made` computed anew where what they are made from has changed.
+async function renewed(
+  made: Matrix,
+  from: Matrix,
+  before: Matrix,
+  compute: (i: number) => Promise<Float32Array>,
+): Promise<Matrix> {
+  if (from === before) return made;
+  const data = made.data.slice();
+  for (let i = 0; i < made.rows; ++i) {
+    const changed = row(from, i).some((x, j) => !Object.is(x, row(before, i)[j]));
+    if (changed) data.set(await compute(i), i * made.cols);
+  }
+  return { ...made, data };
+}
+
 async function flowOf(
   example: scene.Example,
   inputs: Projected | { x: Matrix; wQ: Matrix; wK: Matrix; wV: Matrix },
@@ -120,10 +156,12 @@ async function flowOf(
   scale: number | undefined,
   masks: Options,
 ): Promise<Flow> {
-  const qkv = 'x' in inputs ? await projected(inputs.x, inputs.wQ, inputs.wK, inputs.wV) : inputs;
+  const pins = readPins(example, heads); // before anything is waited for, so that a change of them is seen
+  const qkv = 'x' in inputs ? await projected(inputs.x, inputs.wQ, inputs.wK, inputs.wV, pins) : inputs;
   const dK = qkv.q.cols / heads;
-  const each = await attend(qkv, heads, scale, masks);
-  const z = beside(each.map(({ o }) => o));
+  const computed = await attend(qkv, heads, scale, masks);
+  const each = await Promise.all(computed.map((h, i) => withPins(h, pins, i, scale ?? 1 / Math.sqrt(dK))));
+  const z = overlaid(beside(each.map(({ o }) => o)), pins('z'));
   return { example, ...inputs, ...qkv, z, heads: each, dK };
 }
 

@@ -141,6 +141,46 @@ describe.skipIf(!hasChromium)('whole flow', () => {
     expect(errors).toEqual([]);
   });
 
+  test('a computed number may be set: what follows is computed from it, the rest keeps its bits', async () => {
+    const { page, errors } = await open('#/en/flow?mask=causal');
+    const [p, a, z] = [await gridValues(page, 'p'), await gridValues(page, 'a'), await gridValues(page, 'z')];
+    await page.focus('[data-grid="s"] [data-at="0.0"]');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.type('20');
+    await page.keyboard.press('Enter');
+    await expect.poll(async () => (await gridValues(page, 'p'))[1]?.[0]).not.toBe(p[1]?.[0]);
+    await expect.poll(() => page.evaluate(() => location.hash)).toBe('#/en/flow?mask=causal&pin-cvs-s=1.0.20');
+    const row = Float32Array.from((await gridValues(page, 'p'))[1] as number[]);
+    expectClose([row[0] as number], [20 / Math.sqrt(6)]);
+    expect(row[7]).toBe(-Infinity);
+    const weights = foveate.softmax(row).weights;
+    expectClose((await gridValues(page, 'a'))[1] as number[], weights);
+    expectClose(
+      (await gridValues(page, 'z'))[1] as number[],
+      foveate.product(weights, scene.skills.initial.data, [1, 8, 4]),
+    );
+    for (const i of [0, 2]) {
+      expect((await gridValues(page, 'a'))[i]).toEqual(a[i]);
+      expect((await gridValues(page, 'z'))[i]).toEqual(z[i]);
+    }
+    await page.keyboard.press('Delete');
+    await expect.poll(() => gridValues(page, 'a')).toEqual(a);
+    expect(await gridValues(page, 'z')).toEqual(z);
+    expect(errors).toEqual([]);
+  });
+
+  test('a weight set by hand mixes the values; another head keeps its own', async () => {
+    const { page } = await open('#/en/flow?in=sentence&heads=2&pin-sentence-a2=0.0.1_0.1.0_0.2.0_0.3.0_0.4.0');
+    const right = computed(foveate, { hash: '', sentence: true, heads: 2 });
+    await expect.poll(async () => (await gridValues(page, 'z'))[0]?.length).toBe(4);
+    const z = (await gridValues(page, 'z'))[0] as number[];
+    expectClose(z.slice(0, 2), ofHead(right.o, 2, 0).subarray(0, 2));
+    expectClose(z.slice(2), right.v.data.subarray(2, 4)); // the first word's values, as they are
+    await page.goto(page.url().replace('/flow', '/matrices'));
+    expect((await gridValues(page, 'a-2'))[0]).toEqual([1, 0, 0, 0, 0]);
+    expectClose((await gridValues(page, 'a-1'))[0] as number[], ofHead(right.a, 2, 0).subarray(0, 5));
+  });
+
   test('Escape restores, a wrong number is refused beside the cell', async () => {
     const { page } = await open('#/en/flow');
     await page.focus('[data-grid="v"] [data-at="0.0"]');

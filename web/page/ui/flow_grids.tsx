@@ -7,6 +7,7 @@ import type { ComponentChildren } from 'preact';
 
 import type { Field } from '../state/field';
 import type { Flow, Head } from '../state/flow';
+import { type Pinnable, pinsOf } from '../state/pins';
 import type { Matrix } from '../state/matrix';
 import * as scene from '../state/scene';
 import { get } from '../state/store';
@@ -86,7 +87,7 @@ function numbered(n: number): string[] {
 
 /// The scores and weights are one head's, all else has the heads side by side. Weights of each head may have a name of
 /// their own beside the letter.
-export function flowGrid(flow: Flow, head: Head, id: GridId): Omit<GridProps, 'id'> {
+export function flowGrid(flow: Flow, h: number, id: GridId, head = flow.heads[h] as Head): Omit<GridProps, 'id'> {
   const s = words().scene;
   const sentence = flow.example === 'sentence';
   const { rows: queries, columns: keys } = namesOf(flow.example);
@@ -110,8 +111,11 @@ export function flowGrid(flow: Flow, head: Head, id: GridId): Omit<GridProps, 'i
   const rows: Partial<Record<GridId, readonly string[]>> = { k: keys, v: keys };
   for (const w of ['wq', 'wk', 'wv'] as const) rows[w] = s.kindsShort;
   const meaning = s.meanings[id];
+  const kind = kinds(sentence)[id];
+  const pins = kind.field ? undefined : pinsOf(flow.example, id as Pinnable, flow.heads.length, h);
   return {
-    ...kinds(sentence)[id],
+    ...kind,
+    ...(pins && { field: pins, pins: true }),
     matrix,
     rows: rows[id] ?? queries,
     columns: columns[id] ?? numbered(matrix.cols),
@@ -128,8 +132,8 @@ export function gridsOf(flow: Flow): readonly GridId[] {
 export function tablesOf(flow: Flow): Table[] {
   return gridsOf(flow).flatMap((id) => {
     const heads = ['s', 'p', 'a'].includes(id) ? flow.heads : flow.heads.slice(0, 1);
-    return heads.map((head, h) => {
-      const { matrix, rows, columns, label } = flowGrid(flow, head, id);
+    return heads.map((_, h) => {
+      const { matrix, rows, columns, label } = flowGrid(flow, h, id);
       return tableOf(heads.length > 1 ? `${label} (${h + 1})` : label, rows, columns, matrix);
     });
   });

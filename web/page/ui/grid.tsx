@@ -10,6 +10,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 
 import type { Field } from '../state/field';
 import { at, edited, type Matrix } from '../state/matrix';
+import { isPinned } from '../state/pins';
 import { endGesture, get, set, undo } from '../state/store';
 import { words } from '../words';
 import { paint, reachOf, type Role } from './color';
@@ -37,6 +38,8 @@ export interface GridProps {
   /// What rows and columns are: "query i", "key j".
   readonly axes: readonly [string, string];
   readonly field?: Field<Matrix>; // editable
+  /// The field holds what is set over computed numbers (state/pins.ts).
+  readonly pins?: boolean;
   readonly limit?: number; // of what is typed
   /// Which entry of the field a cell shows; the same one by default.
   readonly entry?: (i: number, j: number) => readonly [number, number];
@@ -143,6 +146,8 @@ interface CellProps extends GridProps {
 function GridCell(props: CellProps): JSX.Element {
   const { id, i, j, matrix: m, field, role } = props;
   const draft = useSignal<Draft | undefined>(undefined);
+  const entry = props.entry?.(i, j) ?? ([i, j] as const);
+  const pinned = props.pins && field !== undefined && isPinned(field, ...entry);
   const x = at(m, i, j);
   const hand = inHand.value;
   const held = hand?.grid === id && hand.i === i && hand.j === j;
@@ -154,6 +159,10 @@ function GridCell(props: CellProps): JSX.Element {
   };
   const keys = (event: KeyboardEvent): void => {
     if (draft.value !== undefined || event.metaKey) return;
+    if (pinned && field && (event.key === 'Delete' || event.key === 'Backspace')) {
+      event.preventDefault();
+      return set(field, edited(get(field), ...entry, NaN)); // as it was computed
+    }
     if (field && !event.ctrlKey && !event.altKey) {
       if (event.key === 'Enter' || event.key === 'F2') return (event.preventDefault(), open(plain(x)));
       if (/^[-−.\d]$/.test(event.key)) return (event.preventDefault(), open(event.key, true));
@@ -162,7 +171,14 @@ function GridCell(props: CellProps): JSX.Element {
   };
   const visible = props.shown?.(i, j) ?? true;
   const colors = visible ? paint(role, x, props.reach) : undefined;
-  const names = ['cell', props.lit?.(i, j), held && 'held', field && 'editable', x === -Infinity && 'out'];
+  const names = [
+    'cell',
+    props.lit?.(i, j),
+    held && 'held',
+    field && !props.pins && 'editable',
+    pinned && 'pinned',
+    x === -Infinity && 'out',
+  ];
   return (
     <td
       role="gridcell"
@@ -171,7 +187,7 @@ function GridCell(props: CellProps): JSX.Element {
       data-at={`${i}.${j}`}
       data-value={visible ? String(x) : undefined}
       tabIndex={props.tab ? 0 : -1}
-      aria-label={`${props.rows[i] ?? ''}, ${props.columns[j] ?? ''}: ${visible ? full(x) : words().ui.notYet}`}
+      aria-label={`${props.rows[i] ?? ''}, ${props.columns[j] ?? ''}: ${visible ? full(x) : words().ui.notYet}${pinned ? `, ${words().ui.byHand}` : ''}`}
       aria-readonly={!field}
       onPointerEnter={take}
       onFocus={take}
@@ -181,7 +197,8 @@ function GridCell(props: CellProps): JSX.Element {
       {draft.value !== undefined && field ? (
         <Editor
           field={field}
-          entry={props.entry?.(i, j) ?? [i, j]}
+          entry={entry}
+          shown={x}
           limit={props.limit ?? 1000}
           draft={draft.value}
           close={(back) => {
@@ -209,13 +226,14 @@ function plain(x: number): string {
 interface EditorProps {
   readonly field: Field<Matrix>;
   readonly entry: readonly [number, number];
+  readonly shown: number; // what is there
   readonly limit: number;
   readonly draft: Draft;
   close(back: boolean): void;
 }
 
 /// The open cell. What is typed takes effect as it is typed, as one step of the history.
-function Editor({ field, entry: [i, j], limit, draft, close }: EditorProps): JSX.Element {
+function Editor({ field, entry: [i, j], shown, limit, draft, close }: EditorProps): JSX.Element {
   const before = useRef(get(field));
   const wrong = useSignal(false);
   const input = useRef<HTMLInputElement>(null);
@@ -247,7 +265,9 @@ function Editor({ field, entry: [i, j], limit, draft, close }: EditorProps): JSX
     if (up === 0) return;
     event.preventDefault();
     const by = up * (event.shiftKey ? 1 : event.altKey ? 0.01 : 0.1);
-    const x = Math.min(limit, Math.max(-limit, Number((at(get(field), i, j) + by).toFixed(4))));
+    const own = at(get(field), i, j);
+    const from = Number.isNaN(own) ? shown : own; // a number that was computed has not been set yet
+    const x = Math.min(limit, Math.max(-limit, Number(((Number.isFinite(from) ? from : 0) + by).toFixed(4))));
     put(x);
     if (input.current) input.current.value = plain(x);
     wrong.value = false;

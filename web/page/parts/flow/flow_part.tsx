@@ -8,6 +8,7 @@ import { useEffect } from 'preact/hooks';
 
 import { flow, type Flow } from '../../state/flow';
 import { live } from '../../state/live';
+import { pinFields } from '../../state/pins';
 import * as scene from '../../state/scene';
 import { get } from '../../state/store';
 import { Choice } from '../../ui/control';
@@ -93,7 +94,7 @@ export function FlowPart(): JSX.Element {
       sentence={it ? saying(it, headShown(it)) : w.ui.waiting}
       error={error}
       tables={() => (it ? tablesOf(it) : [])}
-      fields={[...scene.sceneFields, shownHead]}
+      fields={[...scene.sceneFields, ...pinFields, shownHead]}
     >
       {it && (
         <>

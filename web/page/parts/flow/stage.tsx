@@ -62,7 +62,7 @@ export function Stage({ flow, head, beats }: StageProps): JSX.Element {
       <Grid
         key={id}
         id={id}
-        {...flowGrid(flow, bare ? { ...h, masked: h.scaled } : h, id)}
+        {...flowGrid(flow, head, id, bare ? { ...h, masked: h.scaled } : h)}
         lit={(i, j) => (underWay.has(key(i, j)) ? 'lit' : lit.get(key(i, j)))}
         shown={(i, j) => now === undefined || (made.get(key(i, j)) ?? -1) <= now}
       />

@@ -8,6 +8,7 @@ import type { Softmax } from '../../../engine/engine';
 import type { Flow, Head } from '../../state/flow';
 import { at, column, type Matrix, row } from '../../state/matrix';
 import type { Live } from '../../state/live';
+import { isPinned } from '../../state/pins';
 import type { Role } from '../../ui/color';
 import { flowGrid, type GridId } from '../../ui/flow_grids';
 import { digits, full, percent } from '../../ui/format';
@@ -22,6 +23,7 @@ export interface Working {
   readonly value: number;
   readonly rowName: string;
   readonly columnName: string;
+  readonly byHand: boolean;
   readonly sum?: {
     readonly a: Float32Array;
     readonly b: Float32Array;
@@ -54,16 +56,18 @@ export async function workingOf(flow: Flow, shown: number, cell: Cell): Promise<
   const head = headOf(flow, shown, cell);
   const h = flow.heads[head] as Head;
   const grid = cell.grid as GridId;
-  const { matrix, rows, columns } = flowGrid(flow, h, grid);
+  const { matrix, rows, columns, field, pins } = flowGrid(flow, head, grid);
   const names = { rowName: rows[cell.i] ?? '', columnName: columns[cell.j] ?? '' };
-  const base = { cell, value: at(matrix, cell.i, cell.j), ...names };
+  const byHand = pins === true && field !== undefined && isPinned(field, cell.i, cell.j);
+  const base = { cell, value: at(matrix, cell.i, cell.j), byHand, ...names };
+  if (byHand) return base;
   const sum = factors(flow, h, cell, cell.j - head * h.v.cols);
   if (sum) {
     const [a, b, roleA, roleB] = sum;
     const of =
       grid === 's'
-        ? flowGrid(flow, h, 'q').columns.slice(head * flow.dK)
-        : flowGrid(flow, h, grid === 'z' ? 'v' : 'wq').rows;
+        ? flowGrid(flow, head, 'q').columns.slice(head * flow.dK)
+        : flowGrid(flow, head, grid === 'z' ? 'v' : 'wq').rows;
     return { ...base, sum: { a, b, names: of, products: await call('terms', a, b), roles: [roleA, roleB] } };
   }
   if (grid === 'p')
@@ -95,7 +99,7 @@ export function WorkingOut({
       {it.sum && <WrittenSum of={w.letters[cell.grid as GridId]} {...it.sum} total={value} />}
       {it.quotient && <Quotient {...it.quotient} divisor={divisor} value={value} />}
       {it.softmax && <SoftmaxRow {...it.softmax} j={cell.j} value={value} />}
-      {!it.sum && !it.quotient && !it.softmax && <p class="quiet">{w.anInput}</p>}
+      {!it.sum && !it.quotient && !it.softmax && <p class="quiet">{it.byHand ? w.byHand : w.anInput}</p>}
     </>
   );
 }

@@ -6,6 +6,7 @@ import type { ComponentChildren, JSX } from 'preact';
 
 import { flow, type Flow, type Head } from '../../state/flow';
 import { transposed } from '../../state/matrix';
+import { pinFields } from '../../state/pins';
 import * as scene from '../../state/scene';
 import { Screen } from '../../ui/figure';
 import { flowGrid, type GridId, tablesOf } from '../../ui/flow_grids';
@@ -34,7 +35,7 @@ export function MatricesPart(): JSX.Element {
       sentence={it ? w.say(shapesOf(it)) : words().ui.waiting}
       error={error}
       tables={() => (it ? tablesOf(it) : [])}
-      fields={scene.sceneFields}
+      fields={[...scene.sceneFields, ...pinFields]}
     >
       {it && (
         <>
@@ -60,7 +61,6 @@ function shapesOf({ q, k, v, heads, dK }: Flow): Shapes {
 }
 
 function Projections({ flow }: { readonly flow: Flow }): JSX.Element {
-  const head = flow.heads[0] as Head;
   const triples: readonly (readonly [GridId, GridId])[] = [
     ['wq', 'q'],
     ['wk', 'k'],
@@ -70,11 +70,11 @@ function Projections({ flow }: { readonly flow: Flow }): JSX.Element {
     <>
       {triples.map(([w, made], i) => (
         <div class="equation" key={w}>
-          <Grid id={i === 0 ? 'x' : `x-${w}`} {...flowGrid(flow, head, 'x')} />
+          <Grid id={i === 0 ? 'x' : `x-${w}`} {...flowGrid(flow, 0, 'x')} />
           <Sign>×</Sign>
-          <Grid id={w} {...flowGrid(flow, head, w)} />
+          <Grid id={w} {...flowGrid(flow, 0, w)} />
           <Made>
-            <Grid id={`${made}-made`} {...flowGrid(flow, head, made)} />
+            <Grid id={`${made}-made`} {...flowGrid(flow, 0, made)} />
           </Made>
         </div>
       ))}
@@ -143,7 +143,7 @@ const HEAD_COLUMNS = { q: 'q', k: 'k', v: 'v', z: 'o' } as const;
 
 /// A matrix of all heads, cut to one; its cells edit the whole one.
 function ofHead(flow: Flow, head: Head, h: number, id: GridId): Omit<GridProps, 'id'> {
-  const grid = flowGrid(flow, head, id);
+  const grid = flowGrid(flow, h, id);
   if (!(id in HEAD_COLUMNS) || flow.heads.length === 1) return grid;
   const matrix = head[HEAD_COLUMNS[id as keyof typeof HEAD_COLUMNS]];
   const from = h * matrix.cols;

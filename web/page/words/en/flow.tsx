@@ -9,8 +9,9 @@ export const flow = {
         weights mix the values into one output a query (<b>Z</b>). Nothing else happens.
       </p>
       <p>
-        Point at any number: what it comes from lights up and is written out below. Change an input (the underlined
-        numbers) and all that follows is computed anew, by the C++ engine in your browser.
+        Point at any number: what it comes from lights up and is written out below. Change any: an input (underlined),
+        or a computed number, which then stays as you set it (dashed). All that follows is computed anew, by the C++
+        engine in your browser.
       </p>
     </>
   ),
@@ -70,6 +71,7 @@ export const flow = {
   },
   cellIs: (letter: string, row: string, column: string) => `${letter}, ${row}, ${column}:`,
   pointAtACell: 'Point at a number, or walk there with the arrow keys: this is where it is worked out.',
+  byHand: 'Set by hand: what follows is computed from it. Delete gives back the computed number.',
   anInput: 'An input. Click or press Enter to change it; arrow keys then move it by 0.1.',
   maskedOut: 'The mask leaves this key out: its score is −∞, its weight exactly 0.',
   undivided: 'Not divided: softmax takes the score as it is.',

@@ -12,6 +12,7 @@ export const ui = {
   notANumber: (limit: number) => `a number from −${limit} to ${limit}`,
   outOfRange: (min: number, max: number, whole: boolean) =>
     `${whole ? 'A whole number' : 'A number'} from ${min} to ${max}.`,
+  byHand: 'set by hand',
   notYet: 'not computed yet',
   stop: 'stop',
   again: 'again',

@@ -13,6 +13,7 @@ export const ui: Common['ui'] = {
   newValue: '新的值',
   notANumber: (limit) => `请填 −${limit} 到 ${limit} 之间的数`,
   outOfRange: (min, max, whole) => `请填 ${min} 到 ${max} 之间的${whole ? '整数' : '数'}。`,
+  byHand: '手动改过',
   notYet: '还没算到',
   stop: '停',
   again: '再来一次',
