@@ -2,6 +2,8 @@
 //
 // The dot product: two arrows, two rankings, all pairs at once.
 
+import '../../style/dot.css';
+
 import type { JSX } from 'preact';
 
 import { ArrowsScreen } from './arrows_screen';

@@ -2,6 +2,8 @@
 //
 // The same state as matrices only: three products and a softmax, each written as an equation between grids.
 
+import '../../style/matrices.css';
+
 import type { ComponentChildren, JSX } from 'preact';
 
 import { flow, type Flow, type Head } from '../../state/flow';

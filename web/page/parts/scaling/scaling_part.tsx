@@ -2,6 +2,8 @@
 //
 // Scaling: how far scores of random vectors spread, what the division does to them, and what it is for.
 
+import '../../style/scaling.css';
+
 import { useSignalEffect } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';

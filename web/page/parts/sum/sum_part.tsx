@@ -2,6 +2,8 @@
 //
 // The weighted sum of the values.
 
+import '../../style/sum.css';
+
 import type { JSX } from 'preact';
 
 import { HullScreen } from './hull_screen';

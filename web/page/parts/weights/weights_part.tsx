@@ -2,6 +2,8 @@
 //
 // From scores to weights: softmax.
 
+import '../../style/weights.css';
+
 import type { JSX } from 'preact';
 
 import { OddsScreen } from './odds_screen';
