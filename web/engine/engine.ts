@@ -80,7 +80,7 @@ const RELAXED_PROBE = Uint8Array.of(
 );
 
 export function hasRelaxedSimd(): boolean {
-  return WebAssembly.validate(RELAXED_PROBE);
+  return typeof WebAssembly === 'object' && WebAssembly.validate(RELAXED_PROBE); // browsers may have it switched off
 }
 
 /// Fetches one of the two modules: the relaxed one where it validates, and the strict one elsewhere or if that fails.

@@ -11,27 +11,33 @@ import { App } from './app';
 import { partAt, parts } from './parts';
 import './parts/settings';
 import { follow, place } from './state/address';
-import { load, show } from './words';
+import { type Language, load, show } from './words';
 
 const root = document.getElementById('page');
 
-async function turnTo(language: 'en' | 'zh', id: string, overtaken: () => boolean): Promise<void> {
+/// The one line about what could not be loaded; in both languages, for words may be what is missing.
+const line = document.createElement('p');
+line.className = 'error unreachable';
+line.setAttribute('role', 'alert');
+
+async function turnTo(language: Language, id: string, overtaken: () => boolean): Promise<void> {
   const part = partAt(id);
   const [component, words] = await Promise.all([part.load(), load(language, part.id)]);
   if (overtaken() || !root) return;
+  line.remove();
   show(words);
   document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en';
   render(<App part={part} component={component} />, root);
 }
 
 /// A server that went away, or files that were replaced, under a page that had not loaded all of them yet.
-function unreachable(error: unknown): void {
-  if (!root) return;
-  const line = document.createElement('p');
-  line.className = 'error';
-  line.setAttribute('role', 'alert');
-  line.textContent = `${String(error)}. Reload the page. / 请刷新页面。`;
-  root.prepend(line);
+function unreachable(): void {
+  line.textContent = 'This part could not be loaded: the server does not answer. / 这一部分没能加载：服务器没有响应。 ';
+  const again = document.createElement('button');
+  again.textContent = 'Reload / 刷新';
+  again.addEventListener('click', () => location.reload());
+  line.append(again);
+  root?.before(line);
 }
 
 follow(parts.map(({ id }) => id));
@@ -40,5 +46,6 @@ const part = computed(() => place.value.part);
 let turn = 0;
 effect(() => {
   const mine = ++turn;
-  turnTo(language.value, part.value, () => mine !== turn).catch(unreachable);
+  const overtaken = () => mine !== turn;
+  turnTo(language.value, part.value, overtaken).catch(() => overtaken() || unreachable());
 });

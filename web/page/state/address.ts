@@ -11,11 +11,11 @@ import { read, written } from './store';
 export interface Place {
   readonly language: Language;
   readonly part: string;
-  /// Shown inside another page: only the figure.
-  readonly embed: boolean;
+  /// Shown inside another page: '1' for the figures of the part, or the id of one; '' elsewhere.
+  readonly embed: string;
 }
 
-export const place = signal<Place>({ language: preferredLanguage(), part: '', embed: false });
+export const place = signal<Place>({ language: preferredLanguage(), part: '', embed: '' });
 export const language = computed(() => place.value.language);
 
 /// Parameters of the address that meant nothing here.
@@ -24,12 +24,13 @@ export const notUnderstood = signal<readonly string[]>([]);
 export function href(to: Partial<Place>): string {
   const { language, part, embed } = { ...place.value, ...to };
   const parameters = written();
-  if (embed) parameters.set('embed', '1');
+  if (embed) parameters.set('embed', embed);
   const query = parameters.toString();
   return `#/${language}/${part}${query ? `?${query}` : ''}`;
 }
 
 export function go(to: Partial<Place>): void {
+  settle();
   location.hash = href(to);
 }
 
@@ -39,19 +40,31 @@ export function address(to: Partial<Place> = {}): string {
 }
 
 function take(parts: readonly string[]): void {
-  const [, language, part, query] = /^#\/([a-z]+)\/([a-z-]*)(?:\?(.*))?$/.exec(location.hash) ?? [];
+  const [, language, part, query] = /^#\/([a-z]+)\/([a-z-]*)\/?(?:\?([^#]*))?/i.exec(location.hash) ?? [];
   const parameters = new URLSearchParams(query ?? '');
-  const embed = parameters.get('embed') === '1';
+  const embed = parameters.get('embed') ?? '';
   parameters.delete('embed');
   place.value = {
-    language: languages.find((known) => known === language) ?? preferredLanguage(),
-    part: parts.find((known) => known === part) ?? parts[0] ?? '',
+    language: languages.find((known) => known === language?.toLowerCase()) ?? preferredLanguage(),
+    part: parts.find((known) => known === part?.toLowerCase()) ?? parts[0] ?? '',
     embed,
   };
-  if (parameters.toString() !== written().toString()) notUnderstood.value = read(parameters);
+  notUnderstood.value = parameters.toString() === written().toString() ? [] : read(parameters);
+  taken = location.hash;
 }
 
 const SETTLED_MS = 200; // browsers allow some hundred changes of the address in half a minute
+let taken = ''; // the address that the state is that of
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/// Writes what is set into the address, unless the browser is on its way to another.
+function settle(): void {
+  clearTimeout(timer);
+  const now = href({});
+  if (location.hash !== taken || now === taken) return;
+  history.replaceState(null, '', now);
+  taken = location.hash;
+}
 
 /// Keeps the address and the state alike, from now on.
 export function follow(parts: readonly string[]): void {
@@ -59,12 +72,10 @@ export function follow(parts: readonly string[]): void {
   addEventListener('hashchange', () => {
     if (location.hash === '' || location.hash.startsWith('#/')) take(parts);
   });
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  addEventListener('click', settle, { capture: true }); // a link leaves behind what was set until then
   effect(() => {
-    const now = href({});
+    href({}); // subscribes
     clearTimeout(timer);
-    timer = setTimeout(() => {
-      if (location.hash !== now) history.replaceState(null, '', now);
-    }, SETTLED_MS);
+    timer = setTimeout(settle, SETTLED_MS);
   });
 }

@@ -28,7 +28,8 @@ function declare<T>(field: Field<T>): Field<T> {
 
 /// As short as it reads back to the same float32.
 function short(x: number): string {
-  return String(Number(x.toPrecision(7)));
+  const digits = [7, 8].find((n) => Math.fround(Number(x.toPrecision(n))) === Math.fround(x));
+  return String(Number(x.toPrecision(digits ?? 9)));
 }
 
 export interface NumberField extends Field<number> {

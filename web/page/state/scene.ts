@@ -39,7 +39,7 @@ const SKILLS = matrix([
   [1, 1, 1, 1],
 ]);
 
-/// Rows: Cats, sleep, because, they, tire. Columns: thing, action, pointer, state.
+/// Rows: Cats, sleep, when, they, tire. Columns: thing, action, pointer, state.
 const WORDS = matrix([
   [2, 0, 0, 0.5],
   [0, 2, 0, 1],
@@ -73,6 +73,8 @@ export const example = choice('in', ['cvs', 'sentence']);
 export const briefs = matrixField('q', BRIEFS);
 export const titles = matrixField('k', TITLES);
 export const skills = matrixField('v', SKILLS);
+/// Whether the skills of two CVs have changed places: goes with `skills`, in every reset.
+export const swapped = choice('swapped', ['no', 'yes']);
 export const wordVectors = matrixField('x', WORDS);
 export const wQ = matrixField('wq', W_Q);
 export const wK = matrixField('wk', W_K);
@@ -100,6 +102,7 @@ export const sceneFields: readonly Field<unknown>[] = [
   briefs,
   titles,
   skills,
+  swapped,
   wordVectors,
   wQ,
   wK,

@@ -52,7 +52,9 @@ export interface Look {
   height?: number;
   theme?: 'light' | 'dark';
   reducedMotion?: boolean;
+  touch?: boolean;
   block?: string; // requests that fail
+  script?: string; // run before the page's own
 }
 
 /// Opens the page at '#/en/dot', say. What goes wrong there is collected in `errors`, which should stay empty.
@@ -61,9 +63,11 @@ export async function open(hash: string, look: Look = {}): Promise<{ page: Page;
     viewport: { width: look.width ?? 1280, height: look.height ?? 900 },
     colorScheme: look.theme ?? 'light',
     reducedMotion: look.reducedMotion === false ? 'no-preference' : 'reduce',
+    hasTouch: look.touch === true,
     acceptDownloads: true,
   });
   const page = await context.newPage();
+  if (look.script) await page.addInitScript(look.script);
   if (look.block) await page.route(look.block, (route) => route.abort());
   const errors: string[] = [];
   page.on('console', (message) => {

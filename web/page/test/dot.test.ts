@@ -82,6 +82,27 @@ describe.skipIf(!hasChromium)('dot product', () => {
     expect(errors).toEqual([]);
   });
 
+  test('a finger drags a tip, and the page does not scroll with it', async () => {
+    const { page, errors } = await open('#/en/dot', { width: 360, height: 740, touch: true });
+    await expectMeeting(page, computes, [4, 2], [1, 2]);
+    const circle = page.locator('[data-tip="q"] circle');
+    await circle.evaluate((it) => it.scrollIntoView({ block: 'center' }));
+    const [hold, plane] = [await circle.boundingBox(), await page.locator('.plane svg').boundingBox()];
+    if (!hold || !plane) throw new Error('no plane');
+    const [x, y, unit] = [hold.x + hold.width / 2, hold.y + hold.height / 2, plane.width / 12];
+    const scrolled = await page.evaluate(() => scrollY);
+    const finger = await page.context().newCDPSession(page);
+    await finger.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [{ x, y }] });
+    for (let i = 1; i <= 8; ++i) {
+      const touchPoints = [{ x, y: y + (i / 4) * unit }];
+      await finger.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints });
+    }
+    await finger.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+    await expectMeeting(page, computes, [4, 0], [1, 2]);
+    expect(await page.evaluate(() => scrollY)).toBe(scrolled);
+    expect(errors).toEqual([]);
+  });
+
   test('tips move by pointer and by keys; the address keeps them, undo takes a gesture back', async () => {
     const { page, errors } = await open('#/en/dot');
     await expectMeeting(page, computes, [4, 2], [1, 2]);

@@ -171,6 +171,9 @@ describe.skipIf(!hasChromium)('frame', () => {
     await page.goto(src);
     await page.waitForSelector('[data-grid="z"]');
     expect(await page.locator('header, nav').count()).toBe(0);
+    await page.goto(src.replace(/#.*/, '#/en/dot?embed=dot-rankings')); // one figure of three
+    await page.waitForSelector('#screen-dot-rankings');
+    expect(await page.locator('.screen').count()).toBe(1);
     expect(errors).toEqual([]);
   });
 

@@ -58,6 +58,7 @@ export interface SliderProps {
 
 export function Slider({ field, label, min, max, step, logarithmic, snaps = [] }: SliderProps): JSX.Element {
   const id = useId();
+  const draft = useSignal<string | undefined>(undefined); // what is being typed, right or wrong
   const wrong = useSignal<string | undefined>(undefined);
   const x = get(field);
   const to = (value: number) => (logarithmic ? Math.log2(value) : value);
@@ -68,6 +69,7 @@ export function Slider({ field, label, min, max, step, logarithmic, snaps = [] }
   };
   const place = (value: number) => (to(value) - to(min)) / (to(max) - to(min));
   const typed = (text: string): void => {
+    draft.value = text;
     const value = field.read(text.replace('−', '-'));
     wrong.value = value === undefined ? words().ui.outOfRange(field.min, field.max, field.whole) : undefined;
     if (value !== undefined) set(field, value, field.key);
@@ -100,6 +102,7 @@ export function Slider({ field, label, min, max, step, logarithmic, snaps = [] }
               set(field, Math.min(field.max, Math.max(field.min, x + by)), field.key);
             }}
             onChange={endGesture}
+            onBlur={endGesture}
           />
           {snaps.length > 0 && (
             <div class="snaps">
@@ -124,12 +127,11 @@ export function Slider({ field, label, min, max, step, logarithmic, snaps = [] }
           inputMode="decimal"
           aria-label={words().ui.exactly}
           aria-invalid={wrong.value !== undefined}
-          value={digits(x, 7).replace('−', '-')}
+          value={draft.value ?? digits(x, 7).replaceAll('−', '-')}
           onInput={(event) => typed(event.currentTarget.value)}
-          onBlur={(event) => {
+          onBlur={() => {
             endGesture();
-            wrong.value = undefined;
-            event.currentTarget.value = String(get(field));
+            wrong.value = draft.value = undefined;
           }}
         />
       </div>

@@ -7,11 +7,12 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
+import { place } from '../state/address';
 import type { Field } from '../state/field';
 import { words } from '../words';
 import { ResetButton } from './control';
 import { FigureMenu } from './figure_menu';
-import { full } from './format';
+import { digits } from './format';
 import type { Table } from './table';
 
 export interface ScreenProps {
@@ -27,10 +28,12 @@ export interface ScreenProps {
   readonly fields?: readonly Field<unknown>[]; // what its reset clears
 }
 
-export function Screen(props: ScreenProps): JSX.Element {
+export function Screen(props: ScreenProps): JSX.Element | null {
   const figure = useRef<HTMLElement>(null);
   const asTable = useSignal(false);
   const titled = props.title ? `title-${props.id}` : 'part-title';
+  const { embed } = place.value;
+  if (embed && embed !== '1' && embed !== props.id) return null;
   return (
     <section class="screen" id={`screen-${props.id}`} aria-labelledby={titled}>
       <div class="screen-text">
@@ -78,7 +81,7 @@ function Spoken({ text }: { readonly text: string }): JSX.Element {
   return (
     <>
       <p class="sentence" aria-hidden="true">
-        {text}
+        {text.replaceAll('d_k', 'dₖ')}
       </p>
       <p class="heard" aria-live="polite">
         {settled.value}
@@ -106,7 +109,7 @@ function Tables({ tables }: { readonly tables: readonly Table[] }): JSX.Element 
               <tr>
                 <th scope="row">{row}</th>
                 {columns.map((_, j) => (
-                  <td>{full(values[i * columns.length + j] ?? NaN)}</td>
+                  <td>{digits(values[i * columns.length + j] ?? NaN, 6)}</td>
                 ))}
               </tr>
             ))}

@@ -101,7 +101,7 @@ export function FigureMenu({ id, figure, tables, asTable }: FigureMenuProps): JS
 }
 
 function Snippet({ id }: { readonly id: string }): JSX.Element {
-  const html = `<iframe src="${address({ ...place.value, embed: true }).replaceAll('&', '&amp;')}" title="foveate: ${id}" width="720" height="560"></iframe>`;
+  const html = `<iframe src="${address({ ...place.value, embed: id }).replaceAll('&', '&amp;')}" title="foveate: ${id}" width="720" height="560"></iframe>`;
   return (
     <textarea
       class="snippet"

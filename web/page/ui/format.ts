@@ -3,7 +3,7 @@
 // Numbers as the page writes them: a real minus sign, and -∞ where a key takes no part.
 
 function finished(text: string): string {
-  return text.replace('-', '−');
+  return text.replaceAll('-', '−');
 }
 
 function special(x: number): string | undefined {
@@ -31,7 +31,7 @@ export function digits(x: number, n = 3): string {
   if (x === 0) return '0';
   return (
     special(x) ??
-    finished(Math.abs(x) < 1e-3 || Math.abs(x) >= 1e6 ? x.toExponential(n - 1) : String(Number(x.toPrecision(n))))
+    finished(Math.abs(x) < 1e-4 || Math.abs(x) >= 1e6 ? x.toExponential(n - 1) : String(Number(x.toPrecision(n))))
   );
 }
 

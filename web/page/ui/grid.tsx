@@ -6,7 +6,7 @@
 
 import { signal, useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 
 import type { Field } from '../state/field';
 import { at, edited, type Matrix } from '../state/matrix';
@@ -71,6 +71,7 @@ export function Grid(props: GridProps): JSX.Element {
   const leave = (): void => {
     if (inHand.peek()?.grid === id) inHand.value = undefined;
   };
+  useEffect(() => leave, [id]);
   const [hereI, hereJ] = here.value;
   return (
     <div class={`grid role-${props.role}${props.long ? ' long' : ''}`} data-grid={id}>
@@ -239,9 +240,10 @@ function Editor({ field, entry: [i, j], shown, limit, draft, close }: EditorProp
   const input = useRef<HTMLInputElement>(null);
   const gesture = `${field.key}.${i}.${j}`;
 
-  const put = (x: number): void => set(field, edited(get(field), i, j, Math.fround(x)), gesture);
+  const put = (x: number): void => set(field, edited(get(field), i, j, Math.fround(x) + 0), gesture);
   const typed = (value: string): void => {
-    const x = Number(value.replace('−', '-').replace(',', '.'));
+    const thousands = /,\d{3}$/.test(value); // or three decimals: rather asked than guessed
+    const x = thousands ? NaN : Number(value.replace('−', '-').replace(',', '.'));
     wrong.value = value.trim() === '' || !Number.isFinite(x) || Math.abs(x) > limit;
     if (!wrong.value) put(x);
   };

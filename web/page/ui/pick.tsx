@@ -18,7 +18,15 @@ export interface PairProps {
 /// Sets fields[which] and keeps the two different.
 export function choose({ fields, also = [] }: Omit<PairProps, 'labels' | 'names'>, which: 0 | 1, to: number): void {
   const [mine, its] = [fields[which], fields[which === 0 ? 1 : 0]];
-  setAll([[mine, to], ...(get(its) === to ? [[its, get(mine)] as const] : []), ...also]);
+  const now = chosen(fields);
+  const itsNow = now[which === 0 ? 1 : 0];
+  setAll([[mine, to], [its, itsNow === to ? now[which] : itsNow], ...also]);
+}
+
+/// What is chosen, two different ones: an address may name one twice.
+export function chosen([first, second]: PairProps['fields']): readonly [number, number] {
+  const [a, b] = [get(first), get(second)];
+  return [a, a !== b ? b : b === second.max ? b - 1 : b + 1];
 }
 
 export function Pair(props: PairProps): JSX.Element {
@@ -28,7 +36,7 @@ export function Pair(props: PairProps): JSX.Element {
         <label class="pick" key={which}>
           {props.labels[which]}
           <select
-            value={get(props.fields[which])}
+            value={chosen(props.fields)[which]}
             onChange={(event) => choose(props, which, Number(event.currentTarget.value))}
           >
             {props.names.map((name, at) => (

@@ -1,12 +1,12 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
-// A figure as a picture of its own: its drawings with the styles they have on the page, or, where it is made of matrices,
-// these drawn as they stand there.
+// A figure as a picture of its own: its matrices and drawings at their places, with the colours they have on the page.
 
 import { brief } from './format';
 import type { Table } from './table';
 
 const NS = 'http://www.w3.org/2000/svg';
+const MARGIN = 16;
 const STYLES = [
   'fill',
   'stroke',
@@ -28,12 +28,18 @@ const STYLES = [
   'display',
   'paint-order',
 ];
+/// What stands as text about matrices.
+const TEXTS = '.grid-name b, .grid-name span, th span, th button, .sign, h3';
 
 /// SVG text.
 export function pictureOf(figure: HTMLElement, tables: readonly Table[]): string {
-  const drawings = [...figure.querySelectorAll<SVGSVGElement>('.figure-body svg')];
-  const svg = drawings.length > 0 ? stacked(drawings) : ofMatrices(figure, tables);
-  return new XMLSerializer().serializeToString(svg);
+  const body = figure.querySelector<HTMLElement>('.figure-body');
+  if (!body) throw new Error('a figure without a body');
+  const picture = new Picture();
+  for (const cell of body.querySelectorAll<HTMLElement>('td.cell')) picture.cell(cell);
+  for (const text of body.querySelectorAll<HTMLElement>(TEXTS)) picture.text(text, plain(text));
+  for (const drawing of body.querySelectorAll<SVGSVGElement>('svg')) picture.drawing(drawing);
+  return new XMLSerializer().serializeToString(picture.sheet(tables.map(({ name }) => name).join(', ')));
 }
 
 export async function pngOf(svg: string): Promise<Blob> {
@@ -50,40 +56,91 @@ export async function pngOf(svg: string): Promise<Blob> {
   });
 }
 
-function sheet(width: number, height: number): SVGSVGElement {
-  const svg = document.createElementNS(NS, 'svg');
-  const page = getComputedStyle(document.documentElement);
-  for (const [name, value] of Object.entries({ xmlns: NS, width, height, viewBox: `0 0 ${width} ${height}` })) {
-    svg.setAttribute(name, String(value));
+/// A formula on one line: √d_k, Kᵀ.
+function plain(node: Node): string {
+  const inner = (): string[] => [...node.childNodes].map(plain);
+  switch (node.nodeName.toLowerCase()) {
+    case 'msqrt':
+      return `√${inner().join('')}`;
+    case 'msub':
+      return inner().join('_');
+    case 'msup':
+      return inner().join('').replace(/T$/, 'ᵀ');
+    case '#text':
+      return node.textContent ?? '';
+    default:
+      return node instanceof HTMLElement && node.classList.contains('heard') ? '' : inner().join('');
   }
-  svg.append(shape('rect', { width, height, fill: page.getPropertyValue('--paper') }));
-  return svg;
 }
 
-function shape(name: string, attributes: Record<string, string | number>, text = ''): SVGElement {
+type Attributes = Record<string, string | number>;
+
+function shape(name: string, attributes: Attributes, text = ''): SVGElement {
   const element = document.createElementNS(NS, name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
   element.textContent = text;
   return element;
 }
 
-const MARGIN = 16;
+/// Shapes at their places in the window, and how far they reach.
+class Picture {
+  private readonly shapes: SVGElement[] = [];
+  private left = Infinity;
+  private top = Infinity;
+  private right = -Infinity;
+  private bottom = -Infinity;
 
-function stacked(drawings: readonly SVGSVGElement[]): SVGSVGElement {
-  const boxes = drawings.map((drawing) => drawing.getBoundingClientRect());
-  const width = Math.max(...boxes.map((box) => box.width)) + 2 * MARGIN;
-  const height = boxes.reduce((sum, box) => sum + box.height + MARGIN, MARGIN);
-  const svg = sheet(width, height);
-  let y = MARGIN;
-  drawings.forEach((drawing, i) => {
-    const copy = styled(drawing) as SVGSVGElement;
-    const { width, height } = boxes[i] as DOMRect;
-    for (const [key, value] of Object.entries({ x: MARGIN, y, width, height })) copy.setAttribute(key, String(value));
+  cell(cell: HTMLElement): void {
+    const { x, y, width, height } = this.reach(cell);
+    const fill = getComputedStyle(cell).backgroundColor;
+    this.shapes.push(shape('rect', { x, y, width, height, fill }));
+    const value = cell.dataset['value'];
+    if (value !== undefined) this.text(cell, brief(Number(value)));
+  }
+
+  text(element: HTMLElement, content: string): void {
+    const { x, y, width, height } = this.reach(element);
+    const style = getComputedStyle(element);
+    const start = ['start', 'left'].includes(style.textAlign);
+    const end = ['end', 'right'].includes(style.textAlign);
+    const attributes = {
+      x: start ? x : end ? x + width : x + width / 2,
+      y: y + height / 2,
+      'text-anchor': start ? 'start' : end ? 'end' : 'middle',
+      'dominant-baseline': 'central',
+      fill: style.color,
+      'font-family': style.fontFamily,
+      'font-size': style.fontSize,
+      'font-weight': style.fontWeight,
+    };
+    this.shapes.push(shape('text', attributes, content));
+  }
+
+  drawing(drawing: SVGSVGElement): void {
+    const { x, y, width, height } = this.reach(drawing);
+    const copy = styled(drawing);
+    for (const [key, value] of Object.entries({ x, y, width, height })) copy.setAttribute(key, String(value));
     if (!copy.hasAttribute('viewBox')) copy.setAttribute('viewBox', `0 0 ${width} ${height}`);
-    svg.append(copy);
-    y += height + MARGIN;
-  });
-  return svg;
+    this.shapes.push(copy);
+  }
+
+  sheet(about: string): SVGElement {
+    const [x, y] = [this.left - MARGIN, this.top - MARGIN];
+    const [width, height] = [this.right - x + MARGIN, this.bottom - y + MARGIN].map(Math.ceil) as [number, number];
+    const svg = shape('svg', { xmlns: NS, width, height, viewBox: `${x} ${y} ${width} ${height}` });
+    const fill = getComputedStyle(document.documentElement).getPropertyValue('--paper');
+    svg.append(shape('desc', {}, about), shape('rect', { x, y, width, height, fill }), ...this.shapes);
+    return svg;
+  }
+
+  private reach(element: Element): DOMRect {
+    const box = element.getBoundingClientRect();
+    this.left = Math.min(this.left, box.left);
+    this.top = Math.min(this.top, box.top);
+    this.right = Math.max(this.right, box.right);
+    this.bottom = Math.max(this.bottom, box.bottom);
+    return box;
+  }
 }
 
 /// A copy that needs no style sheet.
@@ -96,41 +153,4 @@ function styled(element: SVGElement): SVGElement {
     copy.append(child instanceof SVGElement ? styled(child) : child.cloneNode(true));
   }
   return copy;
-}
-
-/// The grids of the figure at their places, with the colours they have there.
-function ofMatrices(figure: HTMLElement, tables: readonly Table[]): SVGSVGElement {
-  const body = figure.querySelector('.figure-body') as HTMLElement;
-  const frame = body.getBoundingClientRect();
-  const svg = sheet(Math.ceil(frame.width) + 2 * MARGIN, Math.ceil(frame.height) + 2 * MARGIN);
-  const place = (element: Element) => {
-    const box = element.getBoundingClientRect();
-    return { x: box.x - frame.x + MARGIN, y: box.y - frame.y + MARGIN, width: box.width, height: box.height };
-  };
-  const text = (element: HTMLElement, content: string): void => {
-    const { x, y, width, height } = place(element);
-    const style = getComputedStyle(element);
-    const start = ['start', 'left'].includes(style.textAlign);
-    const attributes = {
-      x: start ? x : x + width / 2,
-      y: y + height / 2,
-      'text-anchor': start ? 'start' : 'middle',
-      'dominant-baseline': 'central',
-      fill: style.color,
-      'font-family': style.fontFamily,
-      'font-size': style.fontSize,
-      'font-weight': style.fontWeight,
-    };
-    svg.append(shape('text', attributes, content));
-  };
-  for (const cell of body.querySelectorAll<HTMLElement>('td.cell')) {
-    const { backgroundColor } = getComputedStyle(cell);
-    svg.append(shape('rect', { ...place(cell), fill: backgroundColor }));
-    if (cell.dataset['value'] !== undefined) text(cell, brief(Number(cell.dataset['value'])));
-  }
-  for (const name of body.querySelectorAll<HTMLElement>('.grid-name b, .grid-name span, th span, th button')) {
-    text(name, name.textContent ?? '');
-  }
-  svg.append(shape('desc', {}, tables.map(({ name }) => name).join(', ')));
-  return svg;
 }

@@ -207,6 +207,7 @@ function Tip({ arrow, from, tip, drag }: TipProps): JSX.Element {
       data-tip={letter}
       onKeyDown={keys}
       onBlur={endGesture}
+      onTouchStart={(event) => event.preventDefault()} // touch-action has no effect here: the page would scroll
       onPointerDown={(event) => {
         held.current = true;
         event.currentTarget.setPointerCapture(event.pointerId);

@@ -104,6 +104,7 @@ function sentence({ cv, times, byDot, byCosine, plainByDot, dots, cosines, plain
     cosineRank: byCosine.indexOf(cv) + 1,
   };
   const w = parts.dot.rankings.sentence;
+  if (Number.isNaN(cosines[cv])) return w.noDirection(standing.cv);
   return times === 1 ? w.plain(standing) : w.stretched(standing);
 }
 

@@ -62,6 +62,10 @@ export function FlowPart(): JSX.Element {
   const { value: it, error } = flow.value;
   const beats = beatsNow(it);
   useSignalEffect(() => {
+    const there = flow.value.value;
+    if (there && (beat.value ?? 0) >= beatsNow(there).length) showAll(); // another input has fewer
+  });
+  useSignalEffect(() => {
     if (!playing.value) return undefined;
     const timer = setInterval(() => step(1, beatsNow(flow.peek().value)), BEAT_MS);
     return () => clearInterval(timer);

@@ -15,7 +15,9 @@ export function saying(flow: Flow, head: number): string {
   const w = words().parts.flow;
   const h = flow.heads[head] as Head;
   const cell = inHand.value;
-  const i = cell && ['q', 's', 'p', 'a', 'z'].includes(cell.grid) ? Math.min(cell.i, flow.q.rows - 1) : 0;
+  const last = flow.q.rows - 1;
+  const telling = get(scene.mask) === 'causal' ? last : 0; // under a causal mask the first may see but one key
+  const i = cell && ['q', 's', 'p', 'a', 'z'].includes(cell.grid) ? Math.min(cell.i, last) : telling;
   const weights = row(h.weights, i);
   const best = weights.reduce((best, x, j) => (x > (weights[best] ?? 0) ? j : best), 0);
   const { rows, columns } = namesOf(flow.example);

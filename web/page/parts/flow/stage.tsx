@@ -8,7 +8,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Flow, Head } from '../../state/flow';
 import { type GridId, flowGrid } from '../../ui/flow_grids';
 import { type Cell, Grid, inHand } from '../../ui/grid';
-import { type Beat, beat, madeAt } from './playback';
+import { type Beat, beat, madeAt, pause } from './playback';
 import { headOf, keyOf, type Lit, provenance, sources } from './provenance';
 import { travel } from './travel';
 
@@ -69,7 +69,8 @@ export function Stage({ flow, head, beats }: StageProps): JSX.Element {
     );
   };
   return (
-    <div class="stage" ref={root}>
+    // Who touches or scrolls the stage wants to look: the next beat would scroll it away.
+    <div class="stage" ref={root} onPointerDown={pause} onWheel={pause}>
       {ROWS[flow.example].map((ids) => (
         <div class="stage-row" key={ids.join()}>
           {ids.map(grid)}

@@ -10,7 +10,7 @@ import { at, column, type Matrix, row } from '../../state/matrix';
 import type { Live } from '../../state/live';
 import { isPinned } from '../../state/pins';
 import type { Role } from '../../ui/color';
-import { flowGrid, type GridId } from '../../ui/flow_grids';
+import { flowGrid, type GridId, gridsOf } from '../../ui/flow_grids';
 import { digits, full, percent } from '../../ui/format';
 import type { Cell } from '../../ui/grid';
 import { WrittenSum } from '../../ui/written_sum';
@@ -52,11 +52,13 @@ function factors(
 }
 
 /// Asks the engine for the terms. `z` is the column within its head.
-export async function workingOf(flow: Flow, shown: number, cell: Cell): Promise<Working> {
+export async function workingOf(flow: Flow, shown: number, cell: Cell): Promise<Working | undefined> {
   const head = headOf(flow, shown, cell);
-  const h = flow.heads[head] as Head;
+  const h = flow.heads[head];
   const grid = cell.grid as GridId;
+  if (!h || !gridsOf(flow).includes(grid)) return undefined; // in hand in another part, or another input
   const { matrix, rows, columns, field, pins } = flowGrid(flow, head, grid);
+  if (cell.i >= matrix.rows || cell.j >= matrix.cols) return undefined;
   const names = { rowName: rows[cell.i] ?? '', columnName: columns[cell.j] ?? '' };
   const byHand = pins === true && field !== undefined && isPinned(field, cell.i, cell.j);
   const base = { cell, value: at(matrix, cell.i, cell.j), byHand, ...names };
@@ -139,7 +141,7 @@ function SoftmaxRow({
   if (max === -Infinity) return <p>{w.noKey}</p>;
   const exponent = digits(max, 4).startsWith('−') ? `(${digits(max, 4)})` : digits(max, 4);
   return (
-    <div class="written-sum">
+    <div class="written-sum without-products">
       <span class="sum-of">
         <span class="over">
           exp({digits(scores[j] ?? NaN, 4)} − {exponent})

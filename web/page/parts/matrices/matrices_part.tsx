@@ -153,7 +153,7 @@ function ofHead(flow: Flow, head: Head, h: number, id: GridId): Omit<GridProps, 
     ...grid,
     matrix,
     columns: grid.columns.slice(from, from + matrix.cols),
-    about: `${matrix.rows} × ${matrix.cols}`,
+    about: grid.about?.replace(/^\d+ × \d+/, `${matrix.rows} × ${matrix.cols}`) ?? '',
     entry: (i, j) => [i, from + j],
   };
 }
@@ -167,7 +167,7 @@ function turned(grid: GridProps): GridProps {
     columns: rows,
     axes: [axes[1], axes[0]],
     entry: (i, j) => entry(j, i),
-    about: `${matrix.cols} × ${matrix.rows}`,
+    about: grid.about?.replace(/^\d+ × \d+/, `${matrix.cols} × ${matrix.rows}`) ?? '',
     name: (
       <M>
         <msup>

@@ -98,7 +98,8 @@ function Ribbon({ points, mark, d, shows, scaled, width }: RibbonProps): JSX.Ele
   const right = x.range()[1] ?? 0;
   const at = x(d);
   const value = mark?.[1][MEDIAN];
-  const before = right - at < 60; // no room for it after the mark
+  const marked = x(mark?.[0] ?? d);
+  const before = right - marked < 60; // no room for it after the mark
   return (
     <>
       <text x={0} y={14} font-weight="600">
@@ -125,10 +126,10 @@ function Ribbon({ points, mark, d, shows, scaled, width }: RibbonProps): JSX.Ele
       <line class="here-line" x1={at} x2={at} y1={HEAD} y2={HEAD + HIGH} />
       {mark && value !== undefined && (
         <>
-          <circle class="here-dot" cx={x(mark[0])} cy={y(value)} r={4.5} />
+          <circle class="here-dot" cx={marked} cy={y(value)} r={4.5} />
           <text
             class="halo number"
-            x={at + (before ? -8 : 8)}
+            x={marked + (before ? -8 : 8)}
             y={y(value) < HEAD + 24 ? y(value) + 20 : y(value) - 8}
             text-anchor={before ? 'end' : 'start'}
             data-name={`median-${scaled ? 'scaled' : 'unscaled'}`}

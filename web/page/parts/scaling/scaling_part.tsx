@@ -16,7 +16,7 @@ import { Choice, Slider } from '../../ui/control';
 import { Screen } from '../../ui/figure';
 import { brief, digits, percent } from '../../ui/format';
 import { words } from '../../words';
-import { curve, here, scores } from './draws';
+import { curve, type Here, here, type Scores, scores } from './draws';
 import { Dk, RootDk } from './formulas';
 import { size, spread } from './measured';
 import { RibbonChart } from './ribbon_chart';
@@ -52,14 +52,16 @@ function ScoresScreen(): JSX.Element {
   const w = words().parts.scaling;
   const by = get(divisor);
   const drawn = scores.drawn.value;
-  const chances = here.drawn.value;
+  const chances = alike(drawn, here.drawn.value);
   const before = drawn?.result[divisor.options.indexOf('one')];
   const after = drawn?.result[divisor.options.indexOf(by)];
   const largest = (which: Divisor): number | undefined =>
     chances?.result[chances.settings.divisors.indexOf(which)]?.largest[MEDIAN];
   const sentence = (): string => {
     const [first, second] = [largest('one'), largest(by)];
-    if (!drawn || !before || !after || first === undefined || second === undefined) return words().ui.waiting;
+    if (!drawn || !before || !after || first === undefined || second === undefined) {
+      return scores.running.value || here.running.value ? words().ui.waiting : words().ui.stopped;
+    }
     return w.scoresSentence({
       by,
       d: drawn.settings.dK,
@@ -134,6 +136,12 @@ function ScoresScreen(): JSX.Element {
   );
 }
 
+/// What was drawn for the same settings as the scores; after a stop it may be of others.
+function alike(drawn: Scores | undefined, chances: Here | undefined): Here | undefined {
+  const [a, b] = [drawn?.settings, chances?.settings];
+  return a?.dK === b?.dK && a?.seed === b?.seed ? chances : undefined;
+}
+
 function Moments({ name, of }: { readonly name: string; readonly of: HistogramResult }): JSX.Element {
   const w = words().parts.scaling;
   return (
@@ -166,7 +174,7 @@ function RibbonScreen(): JSX.Element {
       return shows === 'norm' ? there?.norms : there?.largest;
     };
     const [bare, scaled] = [of('one'), of('root')];
-    if (!chances || !bare || !scaled) return words().ui.waiting;
+    if (!chances || !bare || !scaled) return here.running.value ? words().ui.waiting : words().ui.stopped;
     const write = (values: Float64Array): string[] =>
       Array.from(values, (x) => w.inWords(shows === 'norm' ? size(x) : percent(x)));
     return w.ribbonSentence[shows]({ d: chances.settings.dK, bare: write(bare), scaled: write(scaled) });

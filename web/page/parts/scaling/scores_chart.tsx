@@ -74,7 +74,7 @@ interface PanelsProps {
 function Panels({ drawn, by, width, bottom }: PanelsProps): JSX.Element {
   const d = drawn.settings.dK;
   const far = reach(d);
-  const x = scaleLinear([-far, far], [8, width - 8]);
+  const x = scaleLinear([-far, far], [12, width - 12]);
   return (
     <>
       {(['one', by] as const).map((which, i) => (

@@ -8,7 +8,6 @@ import { useRef } from 'preact/hooks';
 
 import { at } from '../../state/matrix';
 import * as scene from '../../state/scene';
-import { get } from '../../state/store';
 import { BottomAxis, LeftAxis } from '../../ui/axis';
 import { paint } from '../../ui/color';
 import { Screen } from '../../ui/figure';
@@ -16,7 +15,7 @@ import { digits, percent } from '../../ui/format';
 import { tableOf } from '../../ui/table';
 import { useWidth } from '../../ui/width';
 import { words } from '../../words';
-import { Pair } from '../../ui/pick';
+import { chosen, Pair } from '../../ui/pick';
 import { conditions, WeightingControls, weightingFields } from '../../ui/weighting_controls';
 import { type Expectation, expectation, path } from './expectation';
 import { hullOf, type Point } from './hull';
@@ -40,7 +39,7 @@ export function HullScreen(): JSX.Element {
       sentence={value ? said(value) : words().ui.waiting}
       error={error}
       tables={() => (value ? tables(value) : [])}
-      fields={[...axes, ...weightingFields, scene.skills]}
+      fields={[...axes, ...weightingFields, scene.skills, scene.swapped]}
     >
       {value && <Plane {...value} />}
     </Screen>
@@ -60,7 +59,7 @@ const LARGEST = 30; // radius of a circle of weight 1
 
 function Points({ weights, z, values, width }: Expectation & { readonly width: number }): JSX.Element {
   const { parts, scene: names } = words();
-  const [across, up] = [get(axes[0]), get(axes[1])];
+  const [across, up] = chosen(axes);
   const wide = width >= 480;
   const height = Math.min(480, Math.max(320, width * 0.72));
   const points = names.titles.map((_, j): Point => [at(values, j, across), at(values, j, up)]);
@@ -119,7 +118,7 @@ function Points({ weights, z, values, width }: Expectation & { readonly width: n
 function said({ weights, z }: Expectation): string {
   const { parts, scene: names } = words();
   const best = weights.reduce((best, weight, j) => (weight > (weights[best] ?? NaN) ? j : best), 0);
-  const place = axes.map((axis) => `${names.skills[get(axis)]} ${digits(z[get(axis)] ?? NaN)}`);
+  const place = chosen(axes).map((skill) => `${names.skills[skill]} ${digits(z[skill] ?? NaN)}`);
   return parts.sum.hull.sentence(
     conditions(),
     place[0] ?? '',

@@ -11,7 +11,6 @@ export const written = choice('skill', ['0', '1', '2', '3']);
 const SKILL = { min: 0, max: 3, whole: true };
 export const axes = [number('vx', 0, SKILL), number('vy', 1, SKILL)] as const;
 
-/// Two CVs, and whether their skills are exchanged.
+/// Two CVs whose skills may be exchanged.
 const PLACE = { min: 0, max: 7, whole: true };
 export const pair = [number('swap1', 1, PLACE), number('swap2', 6, PLACE)] as const;
-export const swapped = choice('swapped', ['no', 'yes']);

@@ -45,7 +45,7 @@ export function StackScreen(): JSX.Element {
       sentence={value ? said(value, skill) : words().ui.waiting}
       error={error}
       tables={() => (value ? tables(value) : [])}
-      fields={[scene.skills, written]}
+      fields={[scene.skills, scene.swapped, written]}
     >
       {value && (
         <>

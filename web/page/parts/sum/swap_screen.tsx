@@ -17,9 +17,9 @@ import { Grid } from '../../ui/grid';
 import { tableOf } from '../../ui/table';
 import { useWidth } from '../../ui/width';
 import { words } from '../../words';
-import { Pair } from '../../ui/pick';
+import { chosen, Pair } from '../../ui/pick';
 import { type Mean, meanOver } from './expectation';
-import { pair, swapped } from './settings';
+import { pair } from './settings';
 
 /// The same with two rows exchanged.
 function exchanged(m: Matrix, a: number, b: number): Matrix {
@@ -34,16 +34,16 @@ interface Swap {
 
 const swap = live(async (): Promise<Swap> => {
   const values = get(scene.skills);
-  const former = get(swapped) === 'yes' ? exchanged(values, get(pair[0]), get(pair[1])) : values;
+  const former = get(scene.swapped) === 'yes' ? exchanged(values, ...chosen(pair)) : values;
   const [before, after] = await Promise.all([meanOver(former), meanOver(values)]);
   return { before, after };
 });
 
 function exchange(): void {
-  const turned = exchanged(get(scene.skills), get(pair[0]), get(pair[1]));
+  const turned = exchanged(get(scene.skills), ...chosen(pair));
   setAll([
     [scene.skills, turned],
-    [swapped, get(swapped) === 'yes' ? 'no' : 'yes'],
+    [scene.swapped, get(scene.swapped) === 'yes' ? 'no' : 'yes'],
   ]);
 }
 
@@ -58,16 +58,16 @@ export function SwapScreen(): JSX.Element {
       text={w.text}
       controls={
         <>
-          <Pair fields={pair} labels={[w.one, w.other]} names={names.titlesShort} also={[[swapped, 'no']]} />
+          <Pair fields={pair} labels={[w.one, w.other]} names={names.titlesShort} also={[[scene.swapped, 'no']]} />
           <button type="button" onClick={exchange}>
-            {get(swapped) === 'yes' ? w.back : w.swap}
+            {get(scene.swapped) === 'yes' ? w.back : w.swap}
           </button>
         </>
       }
       sentence={value ? said(value) : words().ui.waiting}
       error={error}
       tables={() => (value ? tables(value) : [])}
-      fields={[scene.skills, ...pair, swapped]}
+      fields={[scene.skills, scene.swapped, ...pair]}
     >
       {value && <Result {...value} />}
     </Screen>
@@ -82,7 +82,7 @@ function Result({ before, after }: Swap): JSX.Element {
   const { parts, scene: names } = words();
   const w = parts.sum;
   const times = [w.swap.before, w.swap.after];
-  const places = pair.map(get);
+  const places = chosen(pair);
   return (
     <div class="matrices-row">
       <div class="whole-row">
@@ -169,8 +169,8 @@ function MoveLines({ before, after, width }: MovesProps & { readonly width: numb
 function said({ before, after }: Swap): string {
   const { parts, scene: names } = words();
   const w = parts.sum.swap;
-  const [a = '', b = ''] = pair.map((field) => names.titlesShort[get(field)] ?? '');
-  if (get(swapped) === 'no') return w.notYet(a, b);
+  const [a = '', b = ''] = chosen(pair).map((place) => names.titlesShort[place] ?? '');
+  if (get(scene.swapped) === 'no') return w.notYet(a, b);
   const same = after.weights.filter((weight, j) => Object.is(weight, before.weights[j])).length;
   const moves = names.skills.map((name, s) => `${name} ${digits(before.z[s] ?? NaN)} → ${digits(after.z[s] ?? NaN)}`);
   return w.done(a, b, same, moves);

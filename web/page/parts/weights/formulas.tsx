@@ -166,7 +166,13 @@ export function DerivativeFormula(): JSX.Element {
       <mo>=</mo>
       <Sub of="a" at="i" />
       <mo stretchy={false}>(</mo>
-      <Sub of="δ" at="ij" />
+      <msub>
+        <mi>δ</mi>
+        <mrow>
+          <mi>i</mi>
+          <mi>j</mi>
+        </mrow>
+      </msub>
       <mo>−</mo>
       <Sub of="a" at="j" />
       <mo stretchy={false}>)</mo>

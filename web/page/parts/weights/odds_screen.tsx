@@ -12,7 +12,7 @@ import { Screen } from '../../ui/figure';
 import { digits } from '../../ui/format';
 import { words } from '../../words';
 import { type Comparison, comparison } from './comparison';
-import { choose, Pair } from '../../ui/pick';
+import { choose, chosen, Pair } from '../../ui/pick';
 import { reachOfScores, ScoreRows } from './score_rows';
 import { addend, addTo, one, other } from './settings';
 import { tableOf } from './shares_screen';
@@ -54,7 +54,7 @@ export function OddsScreen(): JSX.Element {
             weighting={value.after}
             reach={reachOfScores(value.before.scores, value.after.scores)}
             before={value.before.softmax.weights}
-            marked={[get(one), get(other)]}
+            marked={chosen(FIELDS)}
             onRow={(j) => choose({ fields: FIELDS }, 0, j)}
           />
           <Ratios {...value} />
@@ -69,7 +69,7 @@ export function OddsScreen(): JSX.Element {
 function Ratios({ before, after, factor }: Comparison): JSX.Element {
   const { parts, scene } = words();
   const w = parts.weights;
-  const names = FIELDS.map((field) => scene.titlesShort[get(field)] ?? '');
+  const names = chosen(FIELDS).map((place) => scene.titlesShort[place] ?? '');
   const each = [before, after];
   return (
     <table class="compare">
@@ -82,12 +82,12 @@ function Ratios({ before, after, factor }: Comparison): JSX.Element {
         </tr>
       </thead>
       <tbody>
-        {FIELDS.map((field, at) => (
+        {chosen(FIELDS).map((place, at) => (
           <tr key={at}>
             <th scope="row">{names[at]}</th>
             {each.map(({ softmax }, i) => (
-              <td key={i} data-value={softmax.weights[get(field)]}>
-                {share(softmax.weights[get(field)] ?? NaN)}
+              <td key={i} data-value={softmax.weights[place]}>
+                {share(softmax.weights[place] ?? NaN)}
               </td>
             ))}
             <td />
@@ -118,7 +118,8 @@ function Ratios({ before, after, factor }: Comparison): JSX.Element {
 
 /// Of the weights of the two that are compared; not finite where float32 has lost the second.
 function ratio({ softmax: { weights } }: Weighting): number {
-  return (weights[get(one)] ?? NaN) / (weights[get(other)] ?? NaN);
+  const [a, b] = chosen(FIELDS);
+  return (weights[a] ?? NaN) / (weights[b] ?? NaN);
 }
 
 function exponent(): string {
@@ -168,7 +169,7 @@ function said({ before, after, factor }: Comparison): string {
     return w.allMoved(add, moved === 0 ? '' : digits(moved, 2));
   }
   const a = get(one);
-  const [name, rival] = [scene.titlesShort[a] ?? '', scene.titlesShort[get(other)] ?? ''];
+  const [name, rival] = [scene.titlesShort[a] ?? '', scene.titlesShort[chosen(FIELDS)[1]] ?? ''];
   const [was = NaN, is = NaN] = [before, after].map(({ softmax }) => softmax.weights[a] ?? NaN);
   if (is === 0) return w.gone(name, digits(after.softmax.max - (after.scores[a] ?? NaN)));
   const change = [add, name, share(was), share(is), rival] as const;

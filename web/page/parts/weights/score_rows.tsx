@@ -38,7 +38,7 @@ function layout(width: number) {
     wide,
     score: [name, score - 48] as const,
     exp: wide ? score + exp - 16 : width,
-    weight: [score + exp + (wide ? 0 : 8), width - 62] as const,
+    weight: [score + exp + (wide ? 0 : 8), width - 68] as const,
     top: 44,
     row: wide ? 28 : 46,
     bar: wide ? 6 : 24, // from a row's top

@@ -30,8 +30,8 @@ export const dot = {
           person really brings is the <b class="v">value&nbsp;v</b>, and comes later.
         </p>
         <p>
-          Take two features, and brief and title are arrows. Multiply feature by feature and add: their dot product is
-          the score. Drag a tip, or use arrow keys.
+          With two features, brief and title are arrows. Multiply feature by feature and add: this dot product is the
+          score. Drag a tip, or go there with Tab and use the arrow keys.
         </p>
       </>
     ),
@@ -107,6 +107,8 @@ export const dot = {
     byCosine: 'cosine',
     rank: 'rank',
     sentence: {
+      noDirection: (cv: string) =>
+        `The title of ${cv} is all zeros: it has no direction, so no cosine, and every dot product with it is 0.`,
       plain: ({ cv, dot, dotRank, cosine, cosineRank }: Standing) =>
         `${cv} is ${NTH[dotRank]} by dot product (${dot})${dotRank === cosineRank ? ' and' : ', but'} ${NTH[cosineRank]} by cosine (${cosine}).`,
       stretched: ({ cv, times, dot, dotRank, plainDot, plainDotRank, cosine, cosineRank }: Standing) =>

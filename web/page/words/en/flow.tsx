@@ -1,12 +1,14 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 
+import { M, Name } from '../../ui/formula';
+
 export const flow = {
   title: 'The whole flow, every number',
   text: (
     <>
       <p>
         Each query scores every key (<b>S</b>), the scores are divided and turned into weights (<b>A</b>), and the
-        weights mix the values into one output a query (<b>Z</b>). Nothing else happens.
+        weights mix the values: one output for each query (<b>Z</b>). Nothing else happens.
       </p>
       <p>
         Point at any number: what it comes from lights up and is written out below. Change any: an input (underlined),
@@ -18,13 +20,23 @@ export const flow = {
   more: (
     <>
       <p>
-        With a sentence the queries, keys and values are three projections of the same words, <b>Q</b> = X W_Q and so
-        on: each word is brief, title and skill at once. Here the three matrices are made by hand so that each number
-        can be argued with; in a model they are learned, and their axes have no names.
+        With a sentence the queries, keys and values are three projections of the same words,{' '}
+        <M>
+          <Name of="Q" />
+          <mo>=</mo>
+          <Name of="X" />
+          <Name of="W_Q" />
+        </M>{' '}
+        and so on: each word is brief, title and skill at once. Here the three matrices are made by hand so that each
+        number can be argued with; in a model they are learned, and their axes have no names.
       </p>
       <p>
         Several heads cut the columns of Q, K and V into parts; each part attends on its own, and their outputs stand
-        side by side in Z. d_k is then the width of one part.
+        side by side in Z.{' '}
+        <M>
+          <Name of="d_k" />
+        </M>{' '}
+        is then the width of one part.
       </p>
       <p>
         A causal mask lets query i see the keys up to its own place, counted from the end: the last query sees all. A
@@ -72,7 +84,7 @@ export const flow = {
   cellIs: (letter: string, row: string, column: string) => `${letter}, ${row}, ${column}:`,
   pointAtACell: 'Point at a number, or walk there with the arrow keys: this is where it is worked out.',
   byHand: 'Set by hand: what follows is computed from it. Delete gives back the computed number.',
-  anInput: 'An input. Click or press Enter to change it; arrow keys then move it by 0.1.',
+  anInput: 'An input. Click or press Enter to change it; arrow keys then move it by 0.1 (Shift 1, Alt 0.01).',
   maskedOut: 'The mask leaves this key out: its score is −∞, its weight exactly 0.',
   undivided: 'Not divided: softmax takes the score as it is.',
   noKey: 'No key takes part for this query: all its weights are 0, and so is its output.',

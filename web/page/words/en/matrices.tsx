@@ -1,6 +1,6 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 
-import { AttentionFormula } from '../../ui/formula';
+import { AttentionFormula, M, Name } from '../../ui/formula';
 
 export const matrices = {
   title: 'Attention as matrices',
@@ -11,21 +11,35 @@ export const matrices = {
         product mixes the values: <AttentionFormula />.
       </p>
       <p>
-        Two products of matrices are what processors do best, which is why this form is everywhere. The engine never
-        stores <b>S</b> or <b>A</b>, though: they are shown here because you asked for them.
+        Two products of matrices are what processors do best, which is why this form is everywhere. The engine stores{' '}
+        <b>S</b> and <b>A</b> only where it is asked to, as here, to show them.
       </p>
     </>
   ),
   more: (
     <>
       <p>
-        Shapes tell most of it. The inner sizes of a product have to agree: d_k joins Q to K, the number of keys joins A
-        to V. As many rows go in (queries) as come out; the number of keys leaves no trace in the shape of Z, and the
-        width of Z is that of V.
+        Shapes tell most of it. The inner sizes of a product have to agree:{' '}
+        <M>
+          <Name of="d_k" />
+        </M>{' '}
+        joins Q to K, the number of keys joins A to V. As many rows go in (queries) as come out; the number of keys
+        leaves no trace in the shape of Z, and the width of Z is that of V.
       </p>
       <p>
-        Rows of A sum to 1, columns do not: a key may be looked at by all queries or by none. Both products together
-        take 4 · n_q · n_kv · d operations, softmax some fifteen more a score.
+        Rows of A sum to 1 (to 0 where a mask leaves no key), columns to anything: a key may be looked at by all queries
+        or by none. The two products take{' '}
+        <M>
+          <mn>2</mn>
+          <Name of="n_q" />
+          <Name of="n_kv" />
+          <mo>(</mo>
+          <Name of="d_k" />
+          <mo>+</mo>
+          <Name of="d_v" />
+          <mo>)</mo>
+        </M>{' '}
+        operations, softmax a fixed number more for each score.
       </p>
       <p>
         Fused attention walks over the keys in blocks and keeps, for each query, the largest score so far, the sum of

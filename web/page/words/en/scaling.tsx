@@ -121,9 +121,9 @@ export const scaling = {
       </p>
       <p>
         At small <Dk />, unscaled rows answer even more than scaled ones; then the median sinks, and at 1024 most rows
-        hardly answer. But where two keys nearly tie, <NormOfJ /> stays close to 0.5, its maximum. What reaches q is
-        this times <b class="k">K</b>, with keys about <RootDk /> long: almost nothing in most rows, much in a few.
-        Scaled, rows are alike at every <Dk />.
+        hardly answer. But where the two largest scores nearly tie, <NormOfJ /> stays close to 0.5, its maximum. What
+        reaches q is this times <b class="k">K</b>, with keys about <RootDk /> long: almost nothing in most rows, much
+        in a few. Scaled, rows are alike at every <Dk />.
       </p>
     </>
   ),

@@ -22,7 +22,7 @@ export const scene = {
   titlesShort: ['CV 1', 'CV 2', 'CV 3', 'CV 4', 'CV 5', 'CV 6', 'CV 7', 'CV 8'],
   skills: ['modelling', 'products', 'fast code', 'leading people'],
   skillsShort: ['mod', 'prod', 'fast', 'lead'],
-  words: ['Cats', 'sleep', 'because', 'they', 'tire'],
+  words: ['Cats', 'sleep', 'when', 'they', 'tire'],
   kinds: ['thing', 'action', 'pointer', 'state'],
   kindsShort: ['thing', 'act', 'ptr', 'state'],
   query: 'query i',

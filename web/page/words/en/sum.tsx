@@ -47,7 +47,7 @@ export const sum = {
       </p>
     ),
     label: 'For each skill, what each CV contributes, and the output',
-    written: 'Write out',
+    written: 'Write out the sum for',
     sentence: (skill: string, z: string, name: string, term: string, weight: string) =>
       `The output’s ${skill} is ${z}. The largest part comes from ${name}: ${term}, at a weight of ${weight}.`,
   },

@@ -16,5 +16,6 @@ export const ui = {
   notYet: 'not computed yet',
   stop: 'stop',
   again: 'again',
+  stopped: 'Stopped before it was done.',
   waiting: 'The engine is computing.',
 };

@@ -18,7 +18,8 @@ export const dot: Words['parts']['dot'] = {
           <b class="v">值&nbsp;v</b>，后面才用到。
         </p>
         <p>
-          先只看两个特征，需求和标题就成了两支箭头。同一特征的两个数相乘，再全部加起来，就是点积，也就是匹配的分数。拖一拖箭尖，或者用方向键。
+          先只看两个特征，需求 1 和简历 1
+          的标题就成了两支箭头。同一特征的两个数相乘，再全部加起来，就是点积，也就是匹配的分数。拖一拖箭尖，或者按方向键。
         </p>
       </>
     ),
@@ -53,9 +54,9 @@ export const dot: Words['parts']['dot'] = {
     sentence: {
       none: '有一支箭头长度为 0，谈不上夹角，点积为 0。',
       same: (product) => `q 和 k 方向相同。长度不变的话，k 转到哪里得分都不会超过 ${product}。`,
-      acute: (angle, product) => `q 和 k 夹角 ${angle}，是锐角：方向大体一致，点积为正，等于 ${product}。`,
+      acute: (angle, product) => `q 和 k 夹角 ${angle}，是锐角：q 有一部分顺着 k，点积为正，等于 ${product}。`,
       right: 'q 和 k 互相垂直：不论多长，点积都是 0。',
-      obtuse: (angle, product) => `q 和 k 夹角 ${angle}，是钝角：方向相背，点积为负，等于 ${product}。`,
+      obtuse: (angle, product) => `q 和 k 夹角 ${angle}，是钝角：q 有一部分逆着 k，点积为负，等于 ${product}。`,
       opposite: (product) => `q 和 k 方向相反。长度不变的话，k 转到哪里得分都不会低于 ${product}。`,
     },
   },
@@ -86,6 +87,7 @@ export const dot: Words['parts']['dot'] = {
     byCosine: '余弦',
     rank: '名次',
     sentence: {
+      noDirection: (cv) => `${cv}的标题全是 0：没有方向，也就没有余弦，和谁的点积都是 0。`,
       plain: ({ cv, dot, dotRank, cosine, cosineRank }) =>
         `${cv} 按点积排第 ${dotRank}（${dot}），按余弦${dotRank === cosineRank ? '也' : '却'}排第 ${cosineRank}（${cosine}）。`,
       stretched: ({ cv, times, dot, dotRank, plainDot, plainDotRank, cosine, cosineRank }) =>

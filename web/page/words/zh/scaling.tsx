@@ -91,7 +91,7 @@ export const scaling: Words['parts']['scaling'] = {
     close(
       by === 'one'
         ? `d_k = ${d}，不缩放：分数的标准差是 ${before}；有一半的时候，${keys} 个权重中最大的那个不低于 ${largestBefore}。`
-        : `d_k = ${d} 时，分数的标准差是 ${before}，${keys} 个权重中最大的占 ${largestBefore}（中位数）。除以 ${by === 'root' ? '√d_k' : 'd_k'} = ${divisor} 之后，标准差是 ${after}，最大的权重占 ${largestAfter}${by === 'dk' ? `，而人人均分是 ${even}` : ''}。`,
+        : `d_k = ${d} 时，分数的标准差是 ${before}，${keys} 个权重中最大的占 ${largestBefore}（中位数）。除以 ${by === 'root' ? '√d_k' : 'd_k'}\u00a0=\u00a0${divisor} 之后，标准差是 ${after}，最大的权重占 ${largestAfter}${by === 'dk' ? `，人人均分则是 ${even}` : ''}。`,
     ),
   scoresTable: (d) => `分数，d_k = ${d}`,
   scoresColumns: ['除数', '均值', '方差', '标准差', '最小', '最大', '落在轴外的个数'],
@@ -109,7 +109,7 @@ export const scaling: Words['parts']['scaling'] = {
       </p>
       <p>
         不缩放，
-        <Dk /> 小的时候反应反而更大；再往后中位数一路下降，到 1024，多数行几乎没有反应。但只要有两个键不相上下，
+        <Dk /> 不大时，反应反而比缩放时强；再往后中位数一路下降，到 1024，多数行几乎没有反应。但只要有两个键不相上下，
         <NormOfJ /> 就仍接近 0.5，这已是上限。传到 q 的还要乘上 <b class="k">K</b>，每个键的长度约为{' '}
         <RootDk then="：" />
         多数行几乎为零，少数行很大。缩放之后，不论 <Dk /> 多大，各行都差不多。
@@ -141,8 +141,7 @@ export const scaling: Words['parts']['scaling'] = {
   scaled: '缩放，除以',
   ribbonSettings: (keys, draws, stoppedAt, seed) => (
     <>
-      {keys} 个键，每个 <Dk then="、" />
-      每条带各抽 {draws} 次{stoppedAt && `（停在 ${stoppedAt}）`}，种子 {seed}
+      {keys} 个键，两张图在每个 <Dk /> 上各抽 {draws} 次{stoppedAt && `（停在 ${stoppedAt}）`}，种子 {seed}
       ；各分量独立，均值 0，方差 1。
     </>
   ),
@@ -150,11 +149,11 @@ export const scaling: Words['parts']['scaling'] = {
   ribbonSentence: {
     norm: ({ d, bare, scaled }) =>
       close(
-        `d_k = ${d} 时，‖J‖ 的中位数不缩放是 ${bare[2]}，缩放是 ${scaled[2]}。不缩放，中间一半的行从 ${bare[1]} 到 ${bare[3]}，每二十行有一行高于 ${bare[4]}；缩放，中间一半的行从 ${scaled[1]} 到 ${scaled[3]}。`,
+        `d_k = ${d} 时，‖J‖ 的中位数不缩放是 ${bare[2]}，缩放后是 ${scaled[2]}。不缩放，中间一半的行在 ${bare[1]} 到 ${bare[3]} 之间，二十行里有一行高于 ${bare[4]}；缩放后，中间一半的行在 ${scaled[1]} 到 ${scaled[3]} 之间。`,
       ),
     largest: ({ d, bare, scaled }) =>
       close(
-        `d_k = ${d} 时，最大的权重不缩放占 ${bare[2]}，缩放占 ${scaled[2]}（中位数）。不缩放，中间一半的行从 ${bare[1]} 到 ${bare[3]}；缩放，中间一半的行从 ${scaled[1]} 到 ${scaled[3]}。`,
+        `d_k = ${d} 时，最大的权重不缩放占 ${bare[2]}，缩放后占 ${scaled[2]}（中位数）。不缩放，中间一半的行在 ${bare[1]} 到 ${bare[3]} 之间；缩放后，中间一半的行在 ${scaled[1]} 到 ${scaled[3]} 之间。`,
       ),
   },
 };

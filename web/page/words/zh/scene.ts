@@ -45,7 +45,7 @@ export const scene: Common['scene'] = {
     a: '权重',
     z: '输出',
   },
-  ownMask: '打勾：这个键对这个查询有效。',
+  ownMask: '打勾：这个查询看得到这个键。',
   heads: '头数',
   headCount: { '1': '一个', '2': '两个' },
   scaling: '分数除以',

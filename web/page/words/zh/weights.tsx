@@ -23,8 +23,8 @@ export const weights: Words['parts']['weights'] = {
     text: (
       <>
         <p>
-          分数可正可负、可大可小，注意力却要按比例来分。softmax 先以 e
-          为底取指数，个个变成正数；再除以八个数的总和，加起来正好是 100 %。
+          需求 1 打的八个分数可正可负、可大可小，注意力却要按比例来分。softmax 先以 e
+          为底取指数，个个变成正数；再除以八个数的总和，加起来正好是 100 %。图中取指数前先减去最大的分数，结果不变。
         </p>
         <SoftmaxFormula />
         <p>
@@ -49,14 +49,14 @@ export const weights: Words['parts']['weights'] = {
         <DerivativeFormula />
         <p>
           <Is of="i" to="j" /> 时 δ 为 1，否则为 0。一旦某个权重接近 1、其余接近 0，这些导数就都接近
-          0：分数再怎么动，这一行权重也几乎没有反应。
+          0：分数动一点，这一行权重几乎没有反应。
         </p>
       </>
     ),
     label: '八份简历的分数、指数和权重',
     sentence: (how, best, share, rest, zeros) =>
       `${how}，${best} 独得 ${share} 的注意力，其余七份合分 ${rest}。` +
-      (zeros === 0 ? '' : `其中 ${zeros} 个权重小到 float32 装不下，就是 0。`),
+      (zeros === 0 ? '' : `其中 ${zeros} 个小于 float32 最小的正规数，直接记作 0。`),
   },
   odds: {
     title: '分数多 1，比值乘 e',
@@ -64,8 +64,11 @@ export const weights: Words['parts']['weights'] = {
       <>
         <p>
           给一个分数加 1，它的权重与其他任何一个权重之比，都变成原来的 e 倍（约
-          2.718），不管原来的分数是多少；它与其余七份总和之比也一样。起作用的只是分数之差（这里 <Is of="T" to="1" />
-          ）：
+          2.718），不管原来的分数是多少；它与其余七份总和之比也一样。起作用的只是分数之差
+          <span class="together">
+            （这里 <Is of="T" to="1" />
+            ）：
+          </span>
         </p>
         <RatioFormula />
         <p>
@@ -104,8 +107,8 @@ export const weights: Words['parts']['weights'] = {
     grown: (add, name, was, is, other, factor) =>
       `${name} 的分数加 ${add}：权重由 ${was} 变为 ${is}，与${other}（以及其他每一份）之比变成原来的 ${factor} 倍。`,
     alone: (add, name, was, is, other) =>
-      `${name} 的分数加 ${add}：权重由 ${was} 变为 ${is}；${other} 的权重小到 float32 装不下，就是 0。`,
+      `${name} 的分数加 ${add}：权重由 ${was} 变为 ${is}；${other} 的权重小于 float32 最小的正规数，直接记作 0。`,
     gone: (name, below) =>
-      `${name} 的分数比最高的低 ${below}：权重不是很小，而是正好等于 0，因为 float32 没有这么小的数。`,
+      `${name} 的分数比最高的低 ${below}：权重不是很小，而是正好等于 0，因为它小于 float32 最小的正规数，引擎直接记作 0。`,
   },
 };
