@@ -188,7 +188,7 @@ function Largest({ here, which, x, y, width, title, about, name }: LargestProps)
   return (
     <g transform={`translate(${x},${y})`}>
       <text>{title}</text>
-      <rect class="bar-frame" x={0.5} y={8} width={width - 1} height={14} />
+      <rect class="bar-frame" x={0.5} y={8} width={Math.max(0, width - 1)} height={14} />
       <rect class="bar" y={8} width={Math.max(1, largest * width)} height={14} />
       <text class="number" y={42} data-name={name} data-value={largest}>
         {percent(largest)}

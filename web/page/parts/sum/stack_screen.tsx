@@ -197,7 +197,7 @@ function Segment({ x, width, j, skill, weight, term }: SegmentProps): JSX.Elemen
       data-value={term}
     >
       <title>{`${titles[j]}: ${digits(term)} (${percent(weight, 1)})`}</title>
-      <rect class="share" x={x} y={TOP} width={width} height={STACK} fill={colors?.background} />
+      <rect class="share" x={x} y={TOP} width={Math.max(0, width)} height={STACK} fill={colors?.background} />
       {name !== undefined && (
         <text
           x={x + width / 2}

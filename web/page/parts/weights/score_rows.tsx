@@ -188,7 +188,17 @@ function Whole({
         const start = share(from);
         from += weight;
         const fill = paint('weight', weight, 1)?.background;
-        return <rect key={j} class="share" x={start} y={y} width={share(from) - start} height={BAR} fill={fill} />;
+        return (
+          <rect
+            key={j}
+            class="share"
+            x={start}
+            y={y}
+            width={Math.max(0, share(from) - start)}
+            height={BAR}
+            fill={fill}
+          />
+        );
       })}
     </>
   );
