@@ -49,7 +49,8 @@ function take(parts: readonly string[]): void {
     part: parts.find((known) => known === part?.toLowerCase()) ?? parts[0] ?? '',
     embed,
   };
-  notUnderstood.value = parameters.toString() === written().toString() ? [] : read(parameters);
+  const unknown = parameters.toString() === written().toString() ? [] : read(parameters);
+  notUnderstood.value = part && !parts.includes(part.toLowerCase()) ? [part, ...unknown] : unknown;
   taken = location.hash;
 }
 

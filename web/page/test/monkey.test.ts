@@ -60,6 +60,8 @@ describe.skipIf(!hasChromium)('monkey', () => {
     expect(done).toBeGreaterThan(SECONDS); // hands, not a pause
     expect(errors).toEqual([]);
 
+    await page.evaluate(() => (location.hash = '#/en/dot')); // away from the flow, which may stand in mid-step
+    await expect.poll(() => page.textContent('h1')).toContain('dot product');
     await page.evaluate(() => (location.hash = '#/en/flow'));
     await page.waitForSelector('[data-grid="z"] td[data-value]');
     const foveate = await engine();

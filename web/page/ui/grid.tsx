@@ -258,7 +258,7 @@ function Editor({ field, entry: [i, j], shown, limit, draft, close }: EditorProp
   };
   const keys = (event: KeyboardEvent): void => {
     event.stopPropagation();
-    if (event.key === 'Enter') return end(true);
+    if (event.key === 'Enter') return wrong.value ? undefined : end(true); // what is wrong stays, with its message
     if (event.key === 'Escape') {
       if (get(field) !== before.current) undo();
       return end(true);

@@ -37,7 +37,7 @@ export function pictureOf(figure: HTMLElement, tables: readonly Table[]): string
   if (!body) throw new Error('a figure without a body');
   const picture = new Picture();
   for (const cell of body.querySelectorAll<HTMLElement>('td.cell')) picture.cell(cell);
-  for (const text of body.querySelectorAll<HTMLElement>(TEXTS)) picture.text(text, plain(text));
+  for (const text of body.querySelectorAll<HTMLElement>(TEXTS)) picture.text(text, plain(text) + arrow(text));
   for (const drawing of body.querySelectorAll<SVGSVGElement>('svg')) picture.drawing(drawing);
   return new XMLSerializer().serializeToString(picture.sheet(tables.map(({ name }) => name).join(', ')));
 }
@@ -73,6 +73,11 @@ function plain(node: Node): string {
   }
 }
 
+/// An axis name's arrow is the style sheet's.
+function arrow(element: HTMLElement): string {
+  return element.classList.contains('axis-down') ? ' ↓' : element.classList.contains('axis-across') ? ' →' : '';
+}
+
 type Attributes = Record<string, string | number>;
 
 function shape(name: string, attributes: Attributes, text = ''): SVGElement {
@@ -93,7 +98,8 @@ class Picture {
   cell(cell: HTMLElement): void {
     const { x, y, width, height } = this.reach(cell);
     const fill = getComputedStyle(cell).backgroundColor;
-    this.shapes.push(shape('rect', { x, y, width, height, fill }));
+    const byHand = cell.classList.contains('pinned') ? { stroke: 'currentColor', 'stroke-dasharray': '4 3' } : {};
+    this.shapes.push(shape('rect', { x, y, width, height, fill, ...byHand }));
     const value = cell.dataset['value'];
     if (value !== undefined) this.text(cell, brief(Number(value)));
   }

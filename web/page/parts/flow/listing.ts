@@ -36,9 +36,10 @@ export function cpp({ sentence, heads, scaling, factor, mask, window: [left, rig
   const scaleHere: Stage[] = scaling === 'sqrt' ? ['scale'] : [];
   return [
     ...(sentence ? [line('// q = x w_q, k = x w_k, v = x w_v, by your matrix product', 'project')] : []),
-    line('foveate::AttentionOptions options;' + (scaling === 'sqrt' ? '  // scale: 1 / √d_k' : ''), ...scaleHere),
+    line('using namespace foveate;'),
+    line('AttentionOptions options;' + (scaling === 'sqrt' ? '  // scale: 1 / √d_k' : ''), ...scaleHere),
     ...options,
-    line('foveate::Status status = foveate::attention('),
+    line('Status status = attention('),
     line(`    ${view('q', 'n_q', 'd_k')}, ${view('k', 'n_kv', 'd_k')},`, 'scores'),
     line(`    ${view('v', 'n_kv', 'd_v')},`, 'sum'),
     line(`    {.o = ${view('z', 'n_q', 'd_v')},`, 'sum'),

@@ -4,6 +4,7 @@
 
 import type { Flow, Head } from '../../state/flow';
 import { at, row } from '../../state/matrix';
+import { isPinned, pinsOf } from '../../state/pins';
 import * as scene from '../../state/scene';
 import { get } from '../../state/store';
 import { namesOf } from '../../ui/scene_controls';
@@ -26,6 +27,8 @@ export function saying(flow: Flow, head: number): string {
   const query = sentence ? quoted(rows[i] ?? '') : (rows[i] ?? '');
   const key = sentence ? quoted(columns[best] ?? '') : (titles[best] ?? '');
   const share = at(h.weights, i, best);
+  const pins = pinsOf(flow.example, 'a', flow.heads.length, head);
+  if (pins && weights.some((_, j) => isPinned(pins, i, j))) return w.sayByHand(query);
   if (!(share > 0)) return Number.isNaN(share) ? w.sayNaN(query) : w.sayNoKey(query);
   return w.say({
     query,

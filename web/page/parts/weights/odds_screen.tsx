@@ -173,5 +173,6 @@ function said({ before, after, factor }: Comparison): string {
   const [was = NaN, is = NaN] = [before, after].map(({ softmax }) => softmax.weights[a] ?? NaN);
   if (is === 0) return w.gone(name, digits(after.softmax.max - (after.scores[a] ?? NaN)));
   const change = [add, name, share(was), share(is), rival] as const;
-  return Number.isFinite(ratio(after)) && held(factor) ? w.grown(...change, digits(factor)) : w.alone(...change);
+  const t = get(temperature) === 1 ? '' : w.atT(digits(get(temperature), 4));
+  return t + (Number.isFinite(ratio(after)) && held(factor) ? w.grown(...change, digits(factor)) : w.alone(...change));
 }

@@ -92,6 +92,8 @@ export const flow = {
     `${head ? `In head ${head}, ` : ''}${head ? query : capital(query)} gives ${share} of its attention to ${key}, ${
       scaled ? 'with the scores divided' : 'with the scores as they are'
     }${masked ? ' and the mask in force' : ''}.`,
+  sayByHand: (query: string) =>
+    `Weights of ${query} are set by hand: they need not sum to 1 any more, and its output may leave the hull of the values.`,
   sayNoKey: (query: string) => `${capital(query)} sees no key at all: its weights and its output are 0.`,
   sayNaN: (query: string) => `The weights of ${query} are no numbers: a score is infinite.`,
 };

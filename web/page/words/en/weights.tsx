@@ -22,8 +22,9 @@ export const weights = {
     text: (
       <>
         <p>
-          Scores can be any numbers; attention is handed out in shares. Softmax raises e to each score, which makes it
-          positive, and divides by the sum of all eight.
+          Brief 1’s eight scores can be any numbers; attention is handed out in shares. Softmax raises e to each score,
+          which makes it positive, and divides by the sum of all eight. (The largest score is subtracted first: it
+          changes nothing, and e to it cannot overflow.)
         </p>
         <SoftmaxFormula />
         <p>
@@ -106,6 +107,7 @@ export const weights = {
       (moved === ''
         ? 'every weight stays as it was, to the last bit.'
         : `no weight moves by more than ${moved}, which is rounding.`),
+    atT: (t: string) => `At T = ${t}, where scores are divided by it first: `,
     grown: (add: string, name: string, was: string, is: string, other: string, factor: string) =>
       `${add} added to the score of ${name}: its weight goes from ${was} to ${is}, and its ratio to ${other} (as to every other) is ${factor} times what it was.`,
     alone: (add: string, name: string, was: string, is: string, other: string) =>

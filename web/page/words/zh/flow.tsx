@@ -93,6 +93,7 @@ export const flow: Words['parts']['flow'] = {
   noKey: '这个查询一个键也看不到：权重全是 0，输出也是 0。',
   say: ({ query, key, share, scaled, head, masked }) =>
     `${scaled ? '分数缩放之后' : '分数不缩放'}${masked ? '，加上掩码' : ''}，${head ? `在头 ${head} 里，` : ''}${spaced(query)}把 ${share} 的注意力给了${key}。`,
+  sayByHand: (query) => `${query}的权重手动改过：加起来不一定是 1，输出也可能跑出值的凸包。`,
   sayNoKey: (query) => `${spaced(query)}一个键也看不到，权重和输出都是 0。`,
   sayNaN: (query) => `${spaced(query)}的权重不是数：有分数是无穷大。`,
 };

@@ -104,6 +104,7 @@ export const weights: Words['parts']['weights'] = {
     allMoved: (add, moved) =>
       `八个分数各加 ${add}：` +
       (moved === '' ? '每个权重一位不差，和原来一样。' : `权重最多变动 ${moved}，那是舍入误差。`),
+    atT: (t) => `T = ${t} 时，分数先除以它：`,
     grown: (add, name, was, is, other, factor) =>
       `${name} 的分数加 ${add}：权重由 ${was} 变为 ${is}，与${other}（以及其他每一份）之比变成原来的 ${factor} 倍。`,
     alone: (add, name, was, is, other) =>
