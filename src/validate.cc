@@ -221,19 +221,26 @@ Status check_options(const AttentionOptions& o, const Extents& e) {
   return check_offset("kv_offset", o.kv_offset);
 }
 
-Status check_output(const char* name, const Tensor& output, const int64_t (&shape)[4], DType dtype) {
-  if (!output.present()) return {};
-  if (output.dtype != dtype)
-    return Status::error(kInvalid, "%s: %s does not equal q's %s", name, name_of(output.dtype), name_of(dtype));
+/// A view of the very shape and dtype, which is `whose`.
+Status check_like(const char* name, const ConstTensor& view, const int64_t (&shape)[4], const char* whose,
+                  DType dtype) {
+  if (!view.present()) return Status::error(kInvalid, "%s: missing; expected %s as %s", name, name_of(dtype), whose);
+  if (view.dtype != dtype)
+    return Status::error(kInvalid, "%s: %s does not equal %s's %s", name, name_of(view.dtype), whose, name_of(dtype));
   for (int axis = 0; axis < 4; ++axis) {
-    if (output.shape[axis] == shape[axis]) continue;
+    if (view.shape[axis] == shape[axis]) continue;
     return Status::error(kInvalid,
                          "%s: shape [%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 "]; expected [%" PRId64
                          ", %" PRId64 ", %" PRId64 ", %" PRId64 "]",
-                         name, output.shape[0], output.shape[1], output.shape[2], output.shape[3], shape[0], shape[1],
-                         shape[2], shape[3]);
+                         name, view.shape[0], view.shape[1], view.shape[2], view.shape[3], shape[0], shape[1], shape[2],
+                         shape[3]);
   }
-  FOVEATE_RETURN_IF_ERROR(check_view(name, output));
+  return check_view(name, view);
+}
+
+Status check_output(const char* name, const Tensor& output, const int64_t (&shape)[4], const char* whose, DType dtype) {
+  if (!output.present()) return {};
+  FOVEATE_RETURN_IF_ERROR(check_like(name, output, shape, whose, dtype));
   if (overlaps_itself(output))
     return Status::error(
         kInvalid, "%s: its axes overlap or interleave in memory; expected a packed, sliced or transposed array", name);
@@ -249,18 +256,9 @@ struct Named {
   ConstTensor view;
 };
 
-Status check_aliasing(const Arguments& a) {
-  const AttentionOptions& o = a.options;
-  const Named outputs[] = {{"o", a.outputs.o}, {"lse", a.outputs.lse}, {"weights", a.outputs.weights}};
-  const Named inputs[] = {{"q", a.q},
-                          {"k", a.k},
-                          {"v", a.v},
-                          {"mask", o.mask},
-                          {"bias", o.bias},
-                          {"alibi_slopes", as_tensor(o.alibi_slopes)},
-                          {"sinks", as_tensor(o.sinks)},
-                          {"q_lengths", as_tensor(o.q_lengths)},
-                          {"kv_lengths", as_tensor(o.kv_lengths)}};
+/// Outputs overlap neither inputs nor each other. Absent views meet nothing.
+template <size_t kOutputs, size_t kInputs>
+Status check_aliasing(const Named (&outputs)[kOutputs], const Named (&inputs)[kInputs]) {
   for (const Named& output : outputs) {
     if (!output.view.present()) continue;
     for (const Named& input : inputs) {
@@ -279,6 +277,21 @@ Status check_aliasing(const Arguments& a) {
   return {};
 }
 
+Status check_aliasing(const Arguments& a) {
+  const AttentionOptions& o = a.options;
+  const Named outputs[] = {{"o", a.outputs.o}, {"lse", a.outputs.lse}, {"weights", a.outputs.weights}};
+  const Named inputs[] = {{"q", a.q},
+                          {"k", a.k},
+                          {"v", a.v},
+                          {"mask", o.mask},
+                          {"bias", o.bias},
+                          {"alibi_slopes", as_tensor(o.alibi_slopes)},
+                          {"sinks", as_tensor(o.sinks)},
+                          {"q_lengths", as_tensor(o.q_lengths)},
+                          {"kv_lengths", as_tensor(o.kv_lengths)}};
+  return check_aliasing(outputs, inputs);
+}
+
 }  // namespace
 
 Status validate(const Arguments& a, Extents* extents) {
@@ -289,10 +302,26 @@ Status validate(const Arguments& a, Extents* extents) {
   if (!a.outputs.o.present() && !a.outputs.lse.present() && !a.outputs.weights.present()) {
     return Status::error(kInvalid, "outputs: none given; expected o, lse or weights");
   }
-  FOVEATE_RETURN_IF_ERROR(check_output("o", a.outputs.o, {e.b, e.h_q, e.n_q, e.d_v}, a.q.dtype));
-  FOVEATE_RETURN_IF_ERROR(check_output("lse", a.outputs.lse, {e.b, e.h_q, e.n_q, 1}, a.q.dtype));
-  FOVEATE_RETURN_IF_ERROR(check_output("weights", a.outputs.weights, {e.b, e.h_q, e.n_q, e.n_kv}, a.q.dtype));
+  FOVEATE_RETURN_IF_ERROR(check_output("o", a.outputs.o, {e.b, e.h_q, e.n_q, e.d_v}, "q", a.q.dtype));
+  FOVEATE_RETURN_IF_ERROR(check_output("lse", a.outputs.lse, {e.b, e.h_q, e.n_q, 1}, "q", a.q.dtype));
+  FOVEATE_RETURN_IF_ERROR(check_output("weights", a.outputs.weights, {e.b, e.h_q, e.n_q, e.n_kv}, "q", a.q.dtype));
   return check_aliasing(a);
+}
+
+Status validate(const State& a, const State& b, const Tensor& o, const Tensor& lse) {
+  FOVEATE_RETURN_IF_ERROR(check_float("a.o", a.o.dtype));
+  FOVEATE_RETURN_IF_ERROR(check_view("a.o", a.o));
+  const int64_t *n = a.o.shape, rows[4] = {n[0], n[1], n[2], 1}, whole[4] = {n[0], n[1], n[2], n[3]};
+  const Named inputs[] = {{"a.o", a.o}, {"a.lse", a.lse}, {"b.o", b.o}, {"b.lse", b.lse}};
+  for (const Named& input : inputs) {
+    const bool is_lse = input.name[2] == 'l';
+    FOVEATE_RETURN_IF_ERROR(check_like(input.name, input.view, is_lse ? rows : whole, "a.o", a.o.dtype));
+  }
+  if (!o.present() && !lse.present()) return Status::error(kInvalid, "outputs: none given; expected o or lse");
+  const Named outputs[] = {{"o", o}, {"lse", lse}};
+  FOVEATE_RETURN_IF_ERROR(check_output("o", o, whole, "a.o", a.o.dtype));
+  FOVEATE_RETURN_IF_ERROR(check_output("lse", lse, rows, "a.o", a.o.dtype));
+  return check_aliasing(outputs, inputs);
 }
 
 Status validate_workers(const char* name, int64_t workers) {

@@ -5,6 +5,7 @@
 #define FOVEATE_SRC_VALIDATE_H_
 
 #include "foveate/attention.h"
+#include "foveate/state.h"
 #include "foveate/status.h"
 #include "foveate/tensor.h"
 #include "plan.h"
@@ -25,6 +26,9 @@ Status validate(const Arguments& arguments, Extents* extents);
 
 /// Checks the sizes and the dtype of a call that is only planned.
 Status validate(const AttentionShape& shape, Extents* extents);
+
+/// Checks the arguments of a merge.
+Status validate(const State& a, const State& b, const Tensor& o, const Tensor& lse);
 
 /// Checks a number of workers: enough for any machine, and few enough for their memory to be counted in 64 bits.
 Status validate_workers(const char* name, int64_t workers);

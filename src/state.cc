@@ -1,0 +1,118 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+//
+// Merging is bound by memory: plain loops over rows, in float64 for either dtype.
+#include "foveate/state.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+
+#include "fp_mode.h"
+#include "validate.h"
+
+namespace foveate {
+namespace {
+
+/// Rows of a task: some 100 KB at head dim 128, long beside the cost of handing it out.
+constexpr int64_t kRowsPerTask = 256;
+
+/// What each state's row counts for, and the lse of both.
+struct Shares {
+  double a, b, lse;
+};
+
+Shares shares_of(double lse_a, double lse_b) {
+  if (std::isnan(lse_a) || std::isnan(lse_b)) {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    return {nan, nan, nan};
+  }
+  const double m = std::max(lse_a, lse_b);
+  const double a = std::exp(lse_a - m), b = std::exp(lse_b - m);
+  return {a / (a + b), b / (a + b), m + std::log(a + b)};
+}
+
+template <class T>
+class Merge {
+ public:
+  Merge(const State& a, const State& b, const Tensor& o, const Tensor& lse, const Execution& execution)
+      : a_(a), b_(b), o_(o), lse_(lse), execution_(execution), shape_(a.o.shape) {}
+
+  Status run() {
+    const int64_t tasks = (rows() + kRowsPerTask - 1) / kRowsPerTask;
+    const auto task = [](void* context, int64_t index, int64_t) { static_cast<Merge*>(context)->some(index); };
+    if (execution_.executor != nullptr) {
+      execution_.executor->run(tasks, task, this);
+    } else {
+      for (int64_t index = 0; index < tasks; ++index) task(this, index, 0);
+    }
+    if (cancelled_.load()) return Status::error(StatusCode::cancelled, "cancelled by the stop flag");
+    return {};
+  }
+
+ private:
+  int64_t rows() const { return shape_[0] * shape_[1] * shape_[2]; }
+
+  void some(int64_t task) {
+    if (execution_.stop != nullptr && execution_.stop->load(std::memory_order_relaxed)) cancelled_.store(true);
+    if (cancelled_.load(std::memory_order_relaxed)) return;
+    const FpMode mode;
+    const int64_t last = std::min(rows(), (task + 1) * kRowsPerTask);
+    for (int64_t row = task * kRowsPerTask; row < last; ++row) one(row);
+    if (execution_.progress != nullptr) execution_.progress->fetch_add(1, std::memory_order_relaxed);
+  }
+
+  void one(int64_t row) {
+    constexpr double kEmpty = -std::numeric_limits<double>::infinity();
+    const double lse_a = *at<const T>(a_.lse, row), lse_b = *at<const T>(b_.lse, row);
+    if (lse_a == kEmpty || lse_b == kEmpty)
+      return take(row, lse_a == kEmpty ? b_ : a_, std::max(lse_a, lse_b) == kEmpty);
+    const Shares share = shares_of(lse_a, lse_b);
+    if (lse_.present()) *at<T>(lse_, row) = static_cast<T>(share.lse);
+    if (!o_.present()) return;
+    const T *o_a = at<const T>(a_.o, row), *o_b = at<const T>(b_.o, row);
+    T* const o = at<T>(o_, row);
+    for (int64_t i = 0; i < shape_[3]; ++i) {
+      const double sum = share.a * o_a[i * a_.o.stride[3]] + share.b * o_b[i * b_.o.stride[3]];
+      o[i * o_.stride[3]] = static_cast<T>(sum + 0.0);  // -0 becomes +0
+    }
+  }
+
+  /// One state's row alone: a weight of 0 must not meet what an empty row's o may hold.
+  void take(int64_t row, const State& state, bool empty) {
+    if (lse_.present()) *at<T>(lse_, row) = *at<const T>(state.lse, row);
+    if (!o_.present()) return;
+    const T* const from = at<const T>(state.o, row);
+    T* const o = at<T>(o_, row);
+    for (int64_t i = 0; i < shape_[3]; ++i) {
+      o[i * o_.stride[3]] = empty ? T{0} : from[i * state.o.stride[3]] + T{0};
+    }
+  }
+
+  /// The row's first element.
+  template <class Element, class View>
+  Element* at(const View& view, int64_t row) const {
+    const int64_t n = row % shape_[2], h = row / shape_[2] % shape_[1], b = row / shape_[2] / shape_[1];
+    return static_cast<Element*>(view.data) + b * view.stride[0] + h * view.stride[1] + n * view.stride[2];
+  }
+
+  const State &a_, &b_;
+  const Tensor &o_, &lse_;
+  const Execution& execution_;
+  const int64_t (&shape_)[4];
+  std::atomic<bool> cancelled_ = false;
+};
+
+}  // namespace
+
+Status merge(const State& a, const State& b, const Tensor& o, const Tensor& lse, const Execution& execution) {
+  if (Status status = validate(a, b, o, lse); !status.ok()) return status;
+  if (execution.executor != nullptr) {
+    if (Status status = validate_workers("executor", execution.executor->concurrency()); !status.ok()) return status;
+  }
+  if (a.o.shape[0] == 0 || a.o.shape[1] == 0 || a.o.shape[2] == 0) return {};
+  return a.o.dtype == DType::f64 ? Merge<double>(a, b, o, lse, execution).run()
+                                 : Merge<float>(a, b, o, lse, execution).run();
+}
+
+}  // namespace foveate
