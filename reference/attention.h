@@ -28,6 +28,8 @@
 #include <optional>
 #include <vector>
 
+#include "reference/philox.h"
+
 namespace foveate::reference {
 
 enum class Align {
@@ -58,6 +60,9 @@ struct Problem {
   std::vector<int64_t> kv_lengths = {};   ///< [b]
   std::optional<int64_t> q_offset = {};   ///< p_i = q_offset + i, whatever `align`
   std::optional<int64_t> kv_offset = {};  ///< key j stands at kv_offset + j; left out: 0
+
+  double dropout = 0;  ///< o_i = sum_j a_ij keep_ij / (1 - dropout) v_j
+  uint64_t seed = 0;
 };
 
 /// The outputs, and what a bound of their rounding errors is made of:
@@ -207,9 +212,14 @@ void attend_row(const Problem<Real>& p, int64_t b, int64_t h, int64_t i, Result<
     const Real a = std::exp(s[j] - top) / z;
     const Real* v = p.v.data() + ((b * p.h_kv + h_k) * p.n_kv + j) * p.d_v;
     r.weights[pair_index(p, b, h, i, j)] = a;
+    Real share = a;
+    if (p.dropout > 0) {
+      const bool kept = keeps(p.dropout, p.seed, b, h, query_position(p, b, i), key_position(p, j));
+      share *= kept ? 1 / (1 - static_cast<Real>(p.dropout)) : 0;
+    }
     for (int64_t d = 0; d < p.d_v; ++d) {
-      o[d] += a * v[d];
-      abs_o[d] += a * std::abs(v[d]);
+      o[d] += share * v[d];
+      abs_o[d] += share * std::abs(v[d]);
     }
   }
 }

@@ -172,6 +172,8 @@ class Run {
             .bias_dtype = bias.dtype,
             .mask_stride = step(mask, 3),
             .bias_stride = step(bias, 3),
+            .dropout = dropout_of(tile.batch),
+            .kv_offset = options_.kv_offset.value_or(0),
             .scratch = reinterpret_cast<T*>(scratch_ + worker * plan_.scratch_bytes)};
   }
 
@@ -193,6 +195,7 @@ class Run {
                 .position = position,
                 .mask = mask_row(b, h, i),
                 .bias = bias_row(b, h, i),
+                .head = static_cast<uint32_t>(h),
                 .slope = slope,
                 .sink = there ? sink : -std::numeric_limits<T>::infinity(),
                 .o = at<T>(out_.o, b, h, i),
@@ -200,6 +203,15 @@ class Run {
                 .weights = at<T>(out_.weights, b, h, i)};
       }
     }
+  }
+
+  kernels::Dropout<T> dropout_of(int64_t batch) const {
+    const double p = options_.dropout;
+    return {.on = p > 0,
+            .threshold = static_cast<uint64_t>(std::ceil(p * 0x1p32)),
+            .factor = static_cast<T>(1 / (1 - p)),
+            .key = {static_cast<uint32_t>(options_.seed), static_cast<uint32_t>(options_.seed >> 32)},
+            .batch = static_cast<uint32_t>(batch)};
   }
 
   const unsigned char* mask_row(int64_t b, int64_t h, int64_t i) const {

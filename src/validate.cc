@@ -209,6 +209,9 @@ Status check_options(const AttentionOptions& o, const Extents& e) {
   if (!(o.softcap >= 0) || !std::isfinite(o.softcap)) {
     return Status::error(kInvalid, "softcap: %g; expected a finite number above 0, or 0 for none", o.softcap);
   }
+  if (!(o.dropout >= 0 && o.dropout < 1)) {
+    return Status::error(kInvalid, "dropout: %g; expected a probability, at least 0 and below 1", o.dropout);
+  }
   FOVEATE_RETURN_IF_ERROR(check_window("window_left", o.window_left));
   FOVEATE_RETURN_IF_ERROR(check_window("window_right", o.window_right));
   FOVEATE_RETURN_IF_ERROR(check_mask(o.mask, e));

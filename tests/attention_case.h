@@ -40,6 +40,7 @@ struct Spec {
   double softcap = 0;
   bool alibi = false, sinks = false;
   bool q_lengths = false, kv_lengths = false;
+  double dropout = 0;
   std::optional<int64_t> q_offset = {}, kv_offset = {};
 
   /// bias, slopes, sinks and lengths in the dtype that is not the natural one: float64 for float32, int32 for int64, ...
@@ -71,6 +72,7 @@ inline std::ostream& operator<<(std::ostream& out, const Spec& s) {
   if (s.bias_forbids) out << " bias_forbids";
   if (s.bias_huge) out << " bias_huge";
   if (s.softcap > 0) out << " softcap " << s.softcap;
+  if (s.dropout > 0) out << " dropout " << s.dropout;
   if (s.alibi) out << " alibi";
   if (s.sinks) out << " sinks";
   if (s.q_lengths) out << " q_lengths";
@@ -182,6 +184,8 @@ Case<T>::Case(const Spec& s)
   options.window_left = s.window_left;
   options.window_right = s.window_right;
   options.softcap = s.softcap;
+  options.dropout = s.dropout;
+  options.seed = s.seed * 0x9E3779B97F4A7C15;  // both words
   options.q_offset = s.q_offset;
   options.kv_offset = s.kv_offset;
   fill_inputs();
@@ -315,6 +319,8 @@ void Case<T>::state_problem() {
   p.window_left = s.window_left;
   p.window_right = s.window_right;
   p.softcap = static_cast<Real>(s.softcap);
+  p.dropout = s.dropout;
+  p.seed = options.seed;
   p.q_offset = s.q_offset;
   p.kv_offset = s.kv_offset;
   if (s.mask) {

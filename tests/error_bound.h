@@ -75,6 +75,7 @@ struct Expected {
 
   explicit Expected(const reference::Problem<Judge<T>>& p) : exact(reference::attention(p)) {
     sums = summation_constant<Judge<T>>(p.n_kv) * std::numeric_limits<T>::epsilon();
+    if (p.dropout > 0) sums += std::numeric_limits<T>::epsilon();  // the factor, and a product with it
     score_errors.assign(exact.lse.size(), 0);
     for (int64_t b = 0; b < p.b; ++b)
       for (int64_t h = 0; h < p.h_q; ++h)
@@ -146,7 +147,7 @@ void judge_row(const Case<T>& c, const Expected<T>& expected, int64_t b, int64_t
       if (reference::takes_part(p, b, h, i, j))
         values += std::abs(p.v[((b * p.h_kv + h / (p.h_q / p.h_kv)) * p.n_kv + j) * p.d_v + d]);
     }
-    return tiny * values + static_cast<Real>(p.n_kv + 8) * Limits::denorm_min();
+    return tiny * values / (1 - static_cast<Real>(p.dropout)) + static_cast<Real>(p.n_kv + 8) * Limits::denorm_min();
   };
   for (int64_t d = 0; c.spec.want_o && d < p.d_v; ++d) {
     const Real want = r.o[row * p.d_v + d];

@@ -98,6 +98,7 @@ inline void choose_options(Choices& c, Spec& s) {
   s.bias_forbids = c.one_in(3);
   s.bias_huge = c.one_in(6);
   if (c.one_in(4)) s.softcap = c.one_of({0.5, 2.0, 30.0, 1024.0});
+  if (c.one_in(4)) s.dropout = c.one_of({0.1, 0.5, 0.9, 1e-9});
   s.alibi = c.one_in(4);
   s.sinks = c.one_in(4);
   s.q_lengths = c.one_in(4);

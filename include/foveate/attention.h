@@ -9,7 +9,7 @@
 //   j takes part iff mask_ij, causal (j <= p_i), window (p_i - left <= j <= p_i + right), j < kv_length_b and
 //   bias_ij != -inf all allow it
 //   z_i   = sum_j exp(s_ij)  (+ exp(sink_h))        lse_i = ln z_i
-//   a_ij  = exp(s_ij) / z_i                         o_i   = sum_j a_ij v_j
+//   a_ij  = exp(s_ij) / z_i                         o_i   = sum_j a_ij v_j      (under dropout: a_ij keep_ij / (1 - P))
 //
 // Shapes: q [b, h_q, n_q, d_k], k [b, h_kv, n_kv, d_k], v [b, h_kv, n_kv, d_v], o [b, h_q, n_q, d_v], any strides.
 // float32 or float64, all of q, k, v, o alike; float32 accumulates in float32, float64 in float64.
@@ -91,6 +91,13 @@ struct AttentionOptions {
   /// At most 2^60 either way.
   std::optional<int64_t> q_offset = {};
   std::optional<int64_t> kv_offset = {};
+
+  /// The probability P, in [0, 1), that a weight is left out of o; those kept are divided by 1 - P. lse and weights are
+  /// without it. keep_ij iff word J mod 4 of Philox4x32-10 is at least P * 2^32, for the key `seed` (low word first) and
+  /// the counter (J / 4, p_i, h, b), the low 32 bits of each, J = kv_offset + j: a property of the pair, the same on every
+  /// target, in chunks and on any threads. A dropped weight still meets its value: 0 * NaN is NaN.
+  double dropout = 0;
+  uint64_t seed = 0;
 };
 
 /// What to write. Each may be left out, not all of them.

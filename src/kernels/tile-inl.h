@@ -16,6 +16,7 @@
 #include <limits>
 
 #include "hwy/highway.h"
+#include "kernels/dropout-inl.h"
 #include "kernels/exp-inl.h"
 #include "kernels/gemm-inl.h"
 #include "kernels/scores-inl.h"
@@ -41,6 +42,7 @@ HWY_NOINLINE void WalkSplit(D d, const Tile<T>& tile, int64_t split, const State
     BlockRange range = RangeOf(tile, block);
     if (range.first >= range.last || !Scores<NV>(d, tile, range)) continue;
     Softmax(d, tile, range, state);
+    if (tile.task.dropout.on) Drop(tile, range);
     if (lowered != T{1}) {
       ForEachVector(d, tile, range, [&](int64_t place, int64_t lane) HWY_ATTR {
         T* p = tile.s + place * tile.width + lane;
@@ -109,7 +111,9 @@ HWY_NOINLINE void RepairOutputs(const Tile<T>& tile, const State<T>& state) {
       T& o = task.rows[r].o[i * task.o_stride];
       const T low = state.o[i * tile.width + r];
       if (std::isfinite(o)) continue;
-      o = std::isfinite(low) ? std::clamp(low * static_cast<T>(1 / kLowered), -largest, largest) : low;
+      const T raised = low * static_cast<T>(1 / kLowered);
+      // What dropout multiplies may truly be too large.
+      o = std::isfinite(low) && !task.dropout.on ? std::clamp(raised, -largest, largest) : raised;
     }
   }
 }

@@ -48,11 +48,22 @@ struct Row {
   int64_t position;           ///< p_i - kv_offset: this query's place, counted as keys are
   const unsigned char* mask;  ///< one byte a key, mask_stride apart; nullptr: none
   const void* bias;           ///< of bias_dtype, bias_stride apart; nullptr: none
+  uint32_t head;              ///< for dropout
   T slope;                    ///< ALiBi; 0: none
   T sink;                     ///< -inf: none
   T* o;                       ///< d_v elements, o_stride apart; nullptr: not wanted
   T* lse;                     ///< nullptr: not wanted
   T* weights;                 ///< n_kv elements, weights_stride apart; nullptr: not wanted
+};
+
+/// Which weights are dropped: see dropout-inl.h.
+template <class T>
+struct Dropout {
+  bool on;
+  uint64_t threshold;  ///< words below it drop: P * 2^32, rounded up
+  T factor;            ///< 1 / (1 - P)
+  uint32_t key[2];     ///< the seed, low word first
+  uint32_t batch;
 };
 
 /// What a tile knows of its rows after some splits: m[w], l[w], then o[d_v][w]; l and o relative to the maximum m.
@@ -78,6 +89,8 @@ struct TileTask {
   bool shared;    ///< all rows read the same mask row and the same bias row
   DType bias_dtype;
   int64_t mask_stride, bias_stride;
+  Dropout<T> dropout;
+  int64_t kv_offset;  ///< the position of key 0, for dropout
 
   T* scratch;  ///< scratch_elements(), aligned to 64 bytes
 };
