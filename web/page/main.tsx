@@ -10,7 +10,7 @@ import { render } from 'preact';
 import { App } from './app';
 import { partAt, parts } from './parts';
 import './parts/settings';
-import { follow, place } from './state/address';
+import { follow, language, place } from './state/address';
 import { type Language, load, show } from './words';
 
 const root = document.getElementById('page');
@@ -41,7 +41,6 @@ function unreachable(): void {
 }
 
 follow(parts.map(({ id }) => id));
-const language = computed(() => place.value.language);
 const part = computed(() => place.value.part);
 let turn = 0;
 effect(() => {

@@ -46,6 +46,11 @@ export const scaleOption = computed((): number | undefined => {
   return how === 'sqrt' ? undefined : how === 'off' ? 1 : 1 / get(scene.factor);
 });
 
+/// The number itself: 1 / sqrt(d_k) where that is left to the engine.
+export function scaleNumber(option: number | undefined, dK: number): number {
+  return option ?? 1 / Math.sqrt(dK);
+}
+
 /// The options of masks alone.
 function maskOptions(rows: number, cols: number): Options {
   const kind = get(scene.mask);
@@ -160,7 +165,7 @@ async function flowOf(
   const qkv = 'x' in inputs ? await projected(inputs.x, inputs.wQ, inputs.wK, inputs.wV, pins) : inputs;
   const dK = qkv.q.cols / heads;
   const computed = await attend(qkv, heads, scale, masks);
-  const each = await Promise.all(computed.map((h, i) => withPins(h, pins, i, scale ?? 1 / Math.sqrt(dK))));
+  const each = await Promise.all(computed.map((h, i) => withPins(h, pins, i, scaleNumber(scale, dK))));
   const z = overlaid(beside(each.map(({ o }) => o)), pins('z'));
   return { example, ...inputs, ...qkv, z, heads: each, dK };
 }

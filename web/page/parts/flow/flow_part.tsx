@@ -41,7 +41,7 @@ const working = live(async (): Promise<Working | undefined> => {
 });
 
 /// What scores are divided by, as it is written.
-export function divisorOf({ dK }: Flow): JSX.Element | undefined {
+function divisorOf({ dK }: Flow): JSX.Element | undefined {
   const how = get(scene.scaling);
   if (how === 'off') return undefined;
   if (how === 'factor') return <>{digits(get(scene.factor))}</>;

@@ -7,7 +7,7 @@ import { signal } from '@preact/signals';
 import type { Flow } from '../../state/flow';
 import type { Cell } from '../../ui/grid';
 
-export const stages = ['inputs', 'project', 'scores', 'scale', 'mask', 'softmax', 'sum'] as const;
+export const stages = ['project', 'scores', 'scale', 'mask', 'softmax', 'sum'] as const;
 export type Stage = (typeof stages)[number];
 
 export interface Beat {

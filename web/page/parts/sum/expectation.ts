@@ -3,7 +3,7 @@
 // The weighted sum for the first brief: z = sum_j a_j v_j, at the shared scaling and temperature.
 
 import type { Inputs } from '../../../engine/engine';
-import { firstBriefInputs, scaleOption, tensorOf } from '../../state/flow';
+import { firstBriefInputs, scaleNumber, scaleOption, tensorOf } from '../../state/flow';
 import { live } from '../../state/live';
 import { column, type Matrix } from '../../state/matrix';
 import * as scene from '../../state/scene';
@@ -20,7 +20,7 @@ export interface Mean {
 /// What scores are multiplied by, at a temperature; undefined where that is the engine's own rule.
 function scaleAt(t: number): number | undefined {
   const scale = scaleOption.value;
-  return t === 1 ? scale : (scale ?? 1 / Math.sqrt(get(scene.briefs).cols)) / t;
+  return t === 1 ? scale : scaleNumber(scale, get(scene.briefs).cols) / t;
 }
 
 async function meanOf(given: Inputs<Float32Array>, scale: number | undefined): Promise<Mean> {

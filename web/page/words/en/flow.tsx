@@ -56,7 +56,6 @@ export const flow = {
   all: 'all',
   stageSwitch: 'Go to a stage',
   stages: {
-    inputs: 'inputs',
     project: 'project',
     scores: 'scores',
     scale: 'divide',

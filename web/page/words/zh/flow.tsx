@@ -59,7 +59,6 @@ export const flow: Words['parts']['flow'] = {
   all: '全部',
   stageSwitch: '跳到哪一步',
   stages: {
-    inputs: '输入',
     project: '投影',
     scores: '打分',
     scale: '缩放',
