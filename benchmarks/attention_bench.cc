@@ -2,7 +2,7 @@
 //
 // How near the engine comes to what one core can do: each row runs attention and the multiply-add peak by turns in one
 // process, and prints the best of each and their ratio, `share`. Times are the thread's processor time, so that other work
-// on the machine disturbs little. FLOPs are 4 b h n_q n_kv d (2 (d_k + d_v) where these differ), half for causal.
+// on the machine disturbs little. The peak is that of the computing type, float32 for all narrower ones. FLOPs are 4 b h n_q n_kv d (2 (d_k + d_v) where these differ), half for causal.
 //
 //   build/bench/attention_bench [--benchmark_filter=avx2] [--benchmark_repetitions=5]
 #include <benchmark/benchmark.h>
@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <random>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "benchmarks/fma_peak.h"
@@ -61,9 +62,13 @@ std::vector<T> normal(int64_t n, unsigned seed) {
   std::mt19937 generator(seed);
   std::normal_distribution<float> distribution;
   std::vector<T> values(static_cast<size_t>(n));
-  for (T& value : values) value = distribution(generator);
+  for (T& value : values) value = static_cast<T>(distribution(generator));
   return values;
 }
+
+/// The type that arrays of T are computed in.
+template <class T>
+using Computing = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
 template <class T>
 void attend(benchmark::State& state, const Work& work, const std::string& target) {
@@ -74,7 +79,7 @@ void attend(benchmark::State& state, const Work& work, const std::string& target
   const double flops = 4.0 * static_cast<double>(b * h * n * n * d) * (causal ? 0.5 : 1.0);
   double best = 0, peak = 0, last = 0.001;
   for (auto _ : state) {
-    peak = std::max(peak, measured_peak<T>(last));
+    peak = std::max(peak, measured_peak<Computing<T>>(last));
     const double start = thread_seconds();
     const Status status = attention(view(q.data(), b, h, n, d), view(k.data(), b, h, n, d), view(v.data(), b, h, n, d),
                                     {.o = view(o.data(), b, h, n, d)}, {.causal = causal});
@@ -103,6 +108,8 @@ void add_rows() {
       };
       add("f32", attend<float>);
       if (work.n <= 2048) add("f64", attend<double>);
+      if (work.n == 2048) add("bf16", attend<BFloat16>);
+      if (work.n == 2048) add("f16", attend<Float16>);
     }
   }
 }

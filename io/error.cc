@@ -11,7 +11,7 @@ std::string one_line(std::string_view name, std::string_view problem) {
   std::string line = std::string(name) + ": " + std::string(problem);
   // Bytes from 128 up stay: file names are UTF-8.
   std::replace_if(
-      line.begin(), line.end(), [](char c) { return (c >= 0 && c < ' ') || c == 127; }, '?');
+      line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c == 127; }, '?');
   return line;
 }
 

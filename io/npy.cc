@@ -2,138 +2,30 @@
 #include "io/npy.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <limits>
 #include <new>
-#include <string_view>
-#include <utility>
+#include <vector>
 
+#include "io/npy_elements.h"
 #include "io/npy_header.h"
 
 namespace foveate::io {
 namespace {
 
-constexpr std::string_view kMagic("\x93NUMPY");
-
-void read_exactly(Source& source, void* data, size_t bytes, const char* what) {
-  if (source.read(data, bytes) < bytes)
-    throw Error(source.name(), std::string("not a whole .npy file: ends in ") + what);
-}
-
-NpyHeader read_header(Source& source) {
-  std::array<unsigned char, 8> start{};
-  read_exactly(source, start.data(), start.size(), "its first 8 bytes");
-  if (std::memcmp(start.data(), kMagic.data(), kMagic.size()) != 0) {
-    throw Error(source.name(), "expected an .npy file, got one that does not start with \\x93NUMPY");
-  }
-  const int major = start[6];
-  const int minor = start[7];
-  if (major < 1 || major > 3 || minor != 0) {
-    throw Error(source.name(),
-                "expected .npy version 1.0, 2.0 or 3.0, got " + std::to_string(major) + "." + std::to_string(minor));
-  }
-  std::array<unsigned char, 4> field{};
-  read_exactly(source, field.data(), major == 1 ? 2 : 4, "the length of its header");
-  const size_t length = field[0] | size_t{field[1]} << 8 | size_t{field[2]} << 16 | size_t{field[3]} << 24;
-  // No header that we accept comes near it.
-  constexpr size_t kMaxHeader = size_t{1} << 20;
-  if (length > kMaxHeader) {
-    throw Error(source.name(), "header: expected at most 1 MiB, got " + std::to_string(length) + " bytes");
-  }
-  if (const auto left = source.remaining(); left && *left < length) {
-    throw Error(source.name(), "header: its length says " + std::to_string(length) + " bytes, the file has " +
-                                   std::to_string(*left) + " left");
-  }
-  std::string text(length, '\0');
-  read_exactly(source, text.data(), length, "its header");
-  return parse_npy_header(text, source.name());
-}
-
-[[noreturn]] void refuse_size(const Source& source, const NpyHeader& header, uint64_t bytes, uint64_t got) {
-  throw Error(source.name(), "shape: " + to_string(header.shape) + " of " + header.element.kind +
-                                 std::to_string(header.element.width) + " takes " + std::to_string(bytes) +
-                                 " bytes, the file holds " + std::to_string(got));
-}
-
-Buffer read_elements(Source& source, const NpyHeader& header, size_t bytes) {
+Buffer read_elements(Source& source, const NpyHeader& header) {
+  const auto bytes = static_cast<size_t>(header.bytes());
   const auto left = source.remaining();
-  if (left && *left < bytes) refuse_size(source, header, bytes, *left);
+  if (left && *left < bytes) refuse_size(source.name(), header, *left);
   // Out of a pipe the header's word is not enough: memory follows what arrives.
   constexpr size_t kFirstStep = size_t{1} << 20;
   Buffer buffer(left ? bytes : std::min(bytes, kFirstStep));
   size_t done = 0;
   for (;;) {
     done += source.read(buffer.data() + done, buffer.size() - done);
-    if (done < buffer.size()) refuse_size(source, header, bytes, done);
+    if (done < buffer.size()) refuse_size(source.name(), header, done);
     if (done == bytes) return buffer;
     buffer.resize(std::min(bytes, 2 * done));
   }
-}
-
-void swap_bytes(std::byte* data, size_t n, size_t width) {
-  for (size_t i = 0; i < n; ++i) std::reverse(data + i * width, data + (i + 1) * width);
-}
-
-/// As NumPy names it.
-std::string type_name(const NpyElement& element) {
-  if (element.kind == 'b') return "bool";
-  const char* kind = element.kind == 'f' ? "float" : element.kind == 'i' ? "int" : "uint";
-  return kind + std::to_string(8 * element.width);
-}
-
-/// In place, from the last element to the first, since each grows.
-template <class T>
-void widen(const std::string& name, Buffer& buffer, size_t n) {
-  buffer.resize(n * sizeof(int64_t));
-  for (size_t i = n; i-- > 0;) {
-    T narrow;
-    std::memcpy(&narrow, buffer.data() + i * sizeof(T), sizeof(T));
-    if constexpr (std::is_same_v<T, uint64_t>) {
-      if (narrow > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
-        throw Error(name, "uint64 element " + std::to_string(i) + ": expected an integer below 2^63, got " +
-                              std::to_string(narrow));
-      }
-    }
-    const auto wide = static_cast<int64_t>(narrow);  // NOLINT(bugprone-signed-char-misuse): int8 is a number here
-    std::memcpy(buffer.data() + i * sizeof(wide), &wide, sizeof(wide));
-  }
-}
-
-/// Makes elements as they lie in the file ours, and says of which dtype they now are.
-DType convert(const std::string& name, const NpyElement& element, Buffer& buffer, size_t n) {
-  if (element.swapped) swap_bytes(buffer.data(), n, static_cast<size_t>(element.width));
-  const bool is_signed = element.kind == 'i';
-  switch (element.kind) {
-    case 'f':
-      return element.width == 2 ? DType::f16 : element.width == 4 ? DType::f32 : DType::f64;
-    case 'b':
-      for (size_t i = 0; i < n; ++i) buffer.data()[i] = std::byte{buffer.data()[i] != std::byte{0}};
-      return DType::boolean;
-    default:
-      break;
-  }
-  switch (element.width) {
-    case 1:
-      is_signed ? widen<int8_t>(name, buffer, n) : widen<uint8_t>(name, buffer, n);
-      return DType::i64;
-    case 2:
-      is_signed ? widen<int16_t>(name, buffer, n) : widen<uint16_t>(name, buffer, n);
-      return DType::i64;
-    case 4:
-      if (is_signed) return DType::i32;
-      widen<uint32_t>(name, buffer, n);
-      return DType::i64;
-    default:
-      if (!is_signed) widen<uint64_t>(name, buffer, n);
-      return DType::i64;
-  }
-}
-
-std::vector<int64_t> fortran_strides(const std::vector<int64_t>& shape) {
-  std::vector<int64_t> stride = c_strides({shape.rbegin(), shape.rend()});
-  std::reverse(stride.begin(), stride.end());
-  return stride;
 }
 
 bool is_packed(const ConstArray& array) {
@@ -173,19 +65,16 @@ void write_strided(const Sink& sink, const ConstArray& array, int64_t size) {
 }  // namespace
 
 Array read_npy(Source& source) {
-  NpyHeader header = read_header(source);
+  const NpyHeader header = read_npy_header(source);
   Array array;
-  array.shape = std::move(header.shape);
+  array.shape = header.shape;
   array.stored_as = type_name(header.element);
-  array.stride = header.fortran_order ? fortran_strides(array.shape) : c_strides(array.shape);
-  header.shape = array.shape;
-  const auto n = static_cast<size_t>(array.size());
-  const size_t bytes = n * static_cast<size_t>(header.element.width);
+  array.stride = strides(header, array.shape);
   try {
-    array.buffer = read_elements(source, header, bytes);
-    array.dtype = convert(source.name(), header.element, array.buffer, n);
+    array.buffer = read_elements(source, header);
+    array.dtype = make_native(source.name(), header.element, array.buffer);
   } catch (const std::bad_alloc&) {
-    throw OutOfMemory(source.name(), "not enough memory for its " + std::to_string(bytes) + " bytes");
+    throw OutOfMemory(source.name(), "not enough memory for its " + std::to_string(header.bytes()) + " bytes");
   }
   return array;
 }

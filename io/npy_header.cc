@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <limits>
 
 #include "io/error.h"
@@ -11,6 +12,7 @@
 namespace foveate::io {
 namespace {
 
+constexpr std::string_view kMagic("\x93NUMPY");
 constexpr bool kBigEndian = std::endian::native == std::endian::big;
 constexpr std::array<std::string_view, 12> kKinds = {"f2", "f4", "f8", "b1", "i1", "i2",
                                                      "i4", "i8", "u1", "u2", "u4", "u8"};
@@ -194,6 +196,8 @@ std::string_view descr_of(DType dtype) {
       return "i8";
     case DType::i32:
       return "i4";
+    case DType::i8:
+      return "i1";
     case DType::boolean:
       return "b1";
     case DType::bf16:
@@ -203,7 +207,53 @@ std::string_view descr_of(DType dtype) {
   return {};
 }
 
+void read_exactly(Source& source, void* data, size_t bytes, const char* what) {
+  if (source.read(data, bytes) < bytes)
+    throw Error(source.name(), std::string("not a whole .npy file: ends in ") + what);
+}
+
 }  // namespace
+
+int64_t NpyHeader::bytes() const {
+  int64_t n = element.width;
+  for (const int64_t extent : shape) n *= extent;
+  return n;
+}
+
+NpyHeader read_npy_header(Source& source) {
+  std::array<unsigned char, 8> start{};
+  read_exactly(source, start.data(), start.size(), "its first 8 bytes");
+  if (std::memcmp(start.data(), kMagic.data(), kMagic.size()) != 0) {
+    throw Error(source.name(), "expected an .npy file, got one that does not start with \\x93NUMPY");
+  }
+  const int major = start[6];
+  const int minor = start[7];
+  if (major < 1 || major > 3 || minor != 0) {
+    throw Error(source.name(),
+                "expected .npy version 1.0, 2.0 or 3.0, got " + std::to_string(major) + "." + std::to_string(minor));
+  }
+  std::array<unsigned char, 4> field{};
+  read_exactly(source, field.data(), major == 1 ? 2 : 4, "the length of its header");
+  const size_t length = field[0] | size_t{field[1]} << 8 | size_t{field[2]} << 16 | size_t{field[3]} << 24;
+  // No header that we accept comes near it.
+  constexpr size_t kMaxHeader = size_t{1} << 20;
+  if (length > kMaxHeader) {
+    throw Error(source.name(), "header: expected at most 1 MiB, got " + std::to_string(length) + " bytes");
+  }
+  if (const auto left = source.remaining(); left && *left < length) {
+    throw Error(source.name(), "header: its length says " + std::to_string(length) + " bytes, the file has " +
+                                   std::to_string(*left) + " left");
+  }
+  std::string text(length, '\0');
+  read_exactly(source, text.data(), length, "its header");
+  return parse_npy_header(text, source.name());
+}
+
+void refuse_size(const std::string& name, const NpyHeader& header, uint64_t got) {
+  throw Error(name, "shape: " + to_string(header.shape) + " of " + header.element.kind +
+                        std::to_string(header.element.width) + " takes " + std::to_string(header.bytes()) +
+                        " bytes, the file holds " + std::to_string(got));
+}
 
 NpyHeader parse_npy_header(std::string_view text, const std::string& name) { return Parser(text, name).header(); }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "foveate/tensor.h"
+#include "io/source.h"
 
 namespace foveate::io {
 
@@ -30,7 +31,13 @@ struct NpyHeader {
   NpyElement element;
   bool fortran_order = false;
   std::vector<int64_t> shape;  ///< the extents times 8 bytes, zeros left out, fit int64
+
+  /// What its elements take in the file.
+  int64_t bytes() const;
 };
+
+/// Reads all that comes before the elements. Throws Error.
+NpyHeader read_npy_header(Source& source);
 
 /// Parses the text after the length field; `name` stands for the file in messages. Throws Error.
 NpyHeader parse_npy_header(std::string_view text, const std::string& name);
@@ -38,6 +45,9 @@ NpyHeader parse_npy_header(std::string_view text, const std::string& name);
 /// Everything before the elements, in version 1.0 and C order, its length a multiple of 64. At most kMaxAxes axes keep
 /// it far below the 65,535 bytes that this version can tell. Throws Error where .npy has no such dtype.
 std::string format_npy_header(DType dtype, const std::vector<int64_t>& shape, const std::string& name);
+
+/// Throws the Error of a file that holds `got` bytes of its elements, fewer than its header says.
+[[noreturn]] void refuse_size(const std::string& name, const NpyHeader& header, uint64_t got);
 
 /// A shape as Python writes it: "()", "(3,)", "(3, 4)".
 std::string to_string(const std::vector<int64_t>& shape);

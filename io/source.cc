@@ -65,6 +65,25 @@ size_t FileSource::read(void* data, size_t bytes) {
   return done;
 }
 
+uint64_t FileSource::position() const {
+  const off_t at = lseek(fd_, 0, SEEK_CUR);
+  if (at < 0) throw system_error(name(), errno);
+  return static_cast<uint64_t>(at);
+}
+
+size_t FileSource::read_at(uint64_t place, void* data, size_t bytes) const {
+  size_t done = 0;
+  while (done < bytes) {
+    const ssize_t got =
+        pread(fd_, static_cast<std::byte*>(data) + done, bytes - done, static_cast<off_t>(place + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw system_error(name(), errno);
+    if (got == 0) break;
+    done += static_cast<size_t>(got);
+  }
+  return done;
+}
+
 size_t MemorySource::read(void* data, size_t bytes) {
   const size_t n = std::min(bytes, bytes_.size());
   if (n > 0) std::memcpy(data, bytes_.data(), n);

@@ -46,6 +46,12 @@ class FileSource final : public Source {
   size_t read(void* data, size_t bytes) override;
   std::optional<uint64_t> remaining() const override { return remaining_; }
 
+  /// Where the next read() begins in a file that has places: not of a pipe. Throws Error.
+  uint64_t position() const;
+
+  /// Reads from that place on, as read() does from its own, which stays.
+  size_t read_at(uint64_t place, void* data, size_t bytes) const;
+
  private:
   int fd_;
   std::optional<uint64_t> remaining_;

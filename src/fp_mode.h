@@ -20,10 +20,14 @@ class [[maybe_unused]] FpMode {
   ~FpMode() { _mm_setcsr(saved_); }
 #elif defined(__aarch64__)
   FpMode() {
-    asm volatile("mrs %0, fpcr" : "=r"(saved_));
+    asm volatile("mrs %0, fpcr" : "=r"(mode_));
+    asm volatile("mrs %0, fpsr" : "=r"(flags_));
     asm volatile("msr fpcr, %0" : : "r"(uint64_t{0}));
   }
-  ~FpMode() { asm volatile("msr fpcr, %0" : : "r"(saved_)); }
+  ~FpMode() {
+    asm volatile("msr fpcr, %0" : : "r"(mode_));
+    asm volatile("msr fpsr, %0" : : "r"(flags_));
+  }
 #else
   FpMode() = default;  // WebAssembly has one mode
   ~FpMode() = default;
@@ -35,7 +39,7 @@ class [[maybe_unused]] FpMode {
 #if defined(__SSE__) || defined(_M_X64)
   unsigned saved_;
 #elif defined(__aarch64__)
-  uint64_t saved_;
+  uint64_t mode_, flags_;
 #endif
 };
 

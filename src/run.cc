@@ -8,6 +8,8 @@
 #include <limits>
 
 #include "fp_mode.h"
+#include "kernels/native.h"
+#include "sequences.h"
 #include "vector_at.h"
 
 namespace foveate {
@@ -28,10 +30,6 @@ T element(const ConstVector& vector, int64_t i, T absent) {
   return vector.present() ? narrowed<T>(float_at(vector, i)) : absent;
 }
 
-int64_t length(const ConstVector& lengths, int64_t i, int64_t absent) {
-  return lengths.present() ? integer_at(lengths, i) : absent;
-}
-
 /// Stride along an axis; 0 where the extent is 1, whatever the view says.
 int64_t step(const ConstTensor& view, int axis) { return view.shape[axis] == 1 ? 0 : view.stride[axis]; }
 
@@ -41,9 +39,13 @@ int64_t offset(const ConstTensor& view, int64_t b, int64_t h, int64_t i) {
   return b * step(view, 0) + h * step(view, 1) + i * step(view, 2);
 }
 
-template <class T>
-T* at(const Tensor& view, int64_t b, int64_t h, int64_t i) {
-  return view.present() ? static_cast<T*>(view.data) + offset(view, b, h, i) : nullptr;
+/// Where element [b, h, i, 0] lies; nullptr in an absent view.
+const void* at(const ConstTensor& view, int64_t b, int64_t h, int64_t i) {
+  if (!view.present()) return nullptr;
+  return static_cast<const char*>(view.data) + offset(view, b, h, i) * size_of(view.dtype);
+}
+void* at(const Tensor& view, int64_t b, int64_t h, int64_t i) {
+  return const_cast<void*>(at(static_cast<const ConstTensor&>(view), b, h, i));
 }
 
 int64_t phase_of(const AttentionOptions& options) {
@@ -62,10 +64,12 @@ class Run {
         v_(arguments.v),
         out_(arguments.outputs),
         options_(arguments.options),
+        sequences_(arguments.options, extents),
         extents_(extents),
         plan_(plan),
         execution_(execution),
-        kernel_(kernels::of_type<T>(kernels)) {
+        kernel_(kernels::of_type<T>(kernels)),
+        native_(kernels.native) {
     const uintptr_t aligned = (reinterpret_cast<uintptr_t>(workspace) + 63) / 64 * 64;
     scratch_ = reinterpret_cast<char*>(workspace) + (aligned - reinterpret_cast<uintptr_t>(workspace));
     row_tables_ = scratch_ + workers * plan.scratch_bytes;
@@ -78,6 +82,7 @@ class Run {
     scale_ = narrowed<T>(options_.scale.value_or(1 / std::sqrt(static_cast<double>(extents.d_k))));
     left_ = options_.window_left == kUnlimited ? kFar : std::min(options_.window_left, kFar);
     right_ = options_.window_right == kUnlimited ? kFar : std::min(options_.window_right, kFar);
+    if (native_ != nullptr) choose_native();
     if (options_.causal) right_ = std::min<int64_t>(right_, 0);
   }
 
@@ -93,6 +98,18 @@ class Run {
   }
 
  private:
+  /// Native products are used where they lose nothing: bfloat16 meets bfloat16, and int8 anything. Sums of int8 stay in 32
+  /// bits up to 2^31 / (255 * 127) components.
+  void choose_native() {
+    constexpr int64_t kMostComponents = 65536;
+    const bool bf16 = native_->scores_bf16 != nullptr;
+    const auto are_bf16 = [&](DType stored) { return bf16 && stored == DType::bf16 && q_.dtype == DType::bf16; };
+    if (are_bf16(k_.dtype)) scores_ = kernels::Native::bf16;
+    if (k_.dtype == DType::i8 && extents_.d_k <= kMostComponents) scores_ = kernels::Native::int8;
+    if (are_bf16(v_.dtype)) values_ = kernels::Native::bf16;
+    if (bf16 && v_.dtype == DType::i8) values_ = kernels::Native::int8;
+  }
+
   using Step = void (Run::*)(int64_t index, int64_t worker);
 
   void in_parallel(int64_t n, Step step) {
@@ -119,18 +136,21 @@ class Run {
     if (execution_.progress != nullptr) execution_.progress->fetch_add(1, std::memory_order_relaxed);
   }
 
-  void attend_tile(int64_t tile, int64_t worker) { kernel_.attend(task_of(tile, worker)); }
+  void attend_tile(int64_t tile, int64_t worker) {
+    const kernels::TileTask<T> task = task_of(tile, worker);
+    if (task.n_rows > 0) kernel_.attend(task);
+  }
 
   // Split by split, the tiles of one split being neighbours: they share its keys.
   void attend_split(int64_t index, int64_t worker) {
     const int64_t tile = index % plan_.tiles, split = index / plan_.tiles;
     const kernels::TileTask<T> task = task_of(tile, worker);
-    kernel_.attend_split(task, split, partial(task, tile, split));
+    if (task.n_rows > 0) kernel_.attend_split(task, split, partial(task, tile, split));
   }
 
   void merge_tile(int64_t tile, int64_t worker) {
     const kernels::TileTask<T> task = task_of(tile, worker);
-    kernel_.merge(task, partial(task, tile, 0), plan_.splits);
+    if (task.n_rows > 0) kernel_.merge(task, partial(task, tile, 0), plan_.splits);
   }
 
   /// Where a tile leaves the state of a split: each tile has room for full ones, and packs its own.
@@ -145,21 +165,22 @@ class Run {
   kernels::TileTask<T> task_of(int64_t index, int64_t worker) {
     const TileRange tile = tile_at(plan_, extents_, index);
     auto* rows = reinterpret_cast<kernels::Row<T>*>(row_tables_ + worker * plan_.row_table_bytes);
-    write_rows(tile, rows);
-    const ConstTensor &mask = options_.mask, &bias = options_.bias;
-    const bool one_query = tile.queries == 1 || (step(mask, 2) == 0 && step(bias, 2) == 0);
-    const bool one_head = tile.heads == 1 || (step(mask, 1) == 0 && step(bias, 1) == 0);
+    const int64_t n_rows = write_rows(tile, rows);
+    const ConstTensor &mask = options_.mask, &bias = options_.bias, &tree = options_.tree_mask;
+    const auto alike = [&](int axis) {
+      return step(mask, axis) == 0 && step(bias, axis) == 0 && step(tree, axis) == 0;
+    };
+    const bool additive = mask.present() || bias.present();
+    const int64_t tree_from = tree.present() ? sequences_.kv_length(tile.batch) - options_.tree_tokens : kFar;
     return {.rows = rows,
-            .n_rows = tile.heads * tile.queries,
-            .k = static_cast<const T*>(k_.data) + offset(k_, tile.batch, tile.kv_head, 0),
-            .v = static_cast<const T*>(v_.data) + offset(v_, tile.batch, tile.kv_head, 0),
-            .k_stride = step(k_, 2),
-            .k_stride_d = step(k_, 3),
-            .v_stride = extents_.d_v == 0 ? 0 : step(v_, 2),
-            .v_stride_d = step(v_, 3),
+            .n_rows = n_rows,
+            .k = source_of(k_, options_.k_scales, tile),
+            .v = source_of(v_, options_.v_scales, tile),
+            .pages = pages_of(tile.batch),
             .n_kv = extents_.n_kv,
             .d_k = extents_.d_k,
             .d_v = extents_.d_v,
+            .q_dtype = q_.dtype,
             .q_stride = step(q_, 3),
             .o_stride = step(out_.o, 3),
             .weights_stride = step(out_.weights, 3),
@@ -167,42 +188,78 @@ class Run {
             .scale = scale_,
             .softcap = softcap_,
             .alibi = options_.alibi_slopes.present(),
-            .additive = mask.present() || bias.present(),
-            .shared = one_query && one_head,
+            .additive_from = additive ? 0 : std::max<int64_t>(tree_from, 0),
+            .tree_from = tree_from,
+            .shared = (tile.queries == 1 || alike(2)) && (tile.heads == 1 || alike(1)),
             .bias_dtype = bias.dtype,
             .mask_stride = step(mask, 3),
             .bias_stride = step(bias, 3),
+            .tree_stride = step(tree, 3),
             .dropout = dropout_of(tile.batch),
             .kv_offset = options_.kv_offset.value_or(0),
+            .native = native_,
+            .scores = scores_,
+            .values = values_,
             .scratch = reinterpret_cast<T*>(scratch_ + worker * plan_.scratch_bytes)};
   }
 
-  void write_rows(const TileRange& tile, kernels::Row<T>* row) {
+  /// The keys or values of a tile's sequence and key head.
+  kernels::RowSource source_of(const ConstTensor& rows, const ConstTensor& scales, const TileRange& tile) const {
+    const bool paged = options_.block_table.present();
+    const Sequences::Place first = paged ? Sequences::Place{0, 0} : sequences_.first_key(tile.batch);
+    return {.data = at(rows, first.batch, tile.kv_head, first.row),
+            .dtype = rows.dtype,
+            .stride = rows.shape[3] == 0 ? 0 : step(rows, 2),
+            .stride_d = step(rows, 3),
+            .page_stride = paged ? step(rows, 0) : 0,
+            .scales = static_cast<const float*>(at(scales, first.batch, tile.kv_head, first.row)),
+            .scale_stride = step(scales, 2),
+            .scale_stride_d = step(scales, 3),
+            .scale_page_stride = paged ? step(scales, 0) : 0};
+  }
+
+  kernels::Pages pages_of(int64_t batch) const {
+    const ConstMatrix& table = options_.block_table;
+    if (!table.present()) return {};
+    const int64_t row = batch * table.stride[0];
+    return {.table = static_cast<const char*>(table.data) + row * size_of(table.dtype),
+            .dtype = table.dtype,
+            .stride = table.stride[1],
+            .size = k_.shape[2]};
+  }
+
+  /// Writes a tile's row table and returns how many rows there are: packed sequences end before the longest of them does,
+  /// but for their weights, which are padded.
+  int64_t write_rows(const TileRange& tile, kernels::Row<T>* row) {
     const int64_t b = tile.batch;
-    const int64_t n_q = length(options_.q_lengths, b, extents_.n_q);
-    const int64_t n_kv = length(options_.kv_lengths, b, extents_.n_kv);
+    const int64_t n_q = sequences_.q_length(b), n_kv = sequences_.kv_length(b), written = sequences_.q_rows(b);
     const int64_t first_position = options_.q_offset.value_or(options_.align == Align::bottom_right ? n_kv - n_q : 0);
     const int64_t kv_offset = options_.kv_offset.value_or(0);
+    const int64_t last = std::min(tile.first_query + tile.queries, out_.weights.present() ? extents_.n_q : written);
+    const kernels::Row<T>* const first = row;
     for (int64_t h = tile.first_head; h < tile.first_head + tile.heads; ++h) {
       const T slope = element<T>(options_.alibi_slopes, h, T{0});
       const T sink = element<T>(options_.sinks, h, -std::numeric_limits<T>::infinity());
-      for (int64_t i = tile.first_query; i < tile.first_query + tile.queries; ++i, ++row) {
+      for (int64_t i = tile.first_query; i < last; ++i, ++row) {
         const bool there = i < n_q;
         const int64_t position = first_position + i - kv_offset;
-        *row = {.q = there ? static_cast<const T*>(q_.data) + offset(q_, b, h, i) : nullptr,
+        const Sequences::Place place = sequences_.query(b, i);
+        *row = {.q = there ? at(q_, place.batch, h, place.row) : nullptr,
                 .begin = there ? std::max<int64_t>(0, position - left_) : 0,
                 .end = there ? std::min(n_kv, position + right_ + 1) : 0,
                 .position = position,
-                .mask = mask_row(b, h, i),
-                .bias = bias_row(b, h, i),
+                .mask = static_cast<const unsigned char*>(at(options_.mask, b, h, i)),
+                .bias = at(options_.bias, b, h, i),
+                .tree = static_cast<const uint64_t*>(at(options_.tree_mask, b, h, i)),
                 .head = static_cast<uint32_t>(h),
                 .slope = slope,
                 .sink = there ? sink : -std::numeric_limits<T>::infinity(),
-                .o = at<T>(out_.o, b, h, i),
-                .lse = at<T>(out_.lse, b, h, i),
-                .weights = at<T>(out_.weights, b, h, i)};
+                .o = i < written ? at(out_.o, place.batch, h, place.row) : nullptr,
+                .lse = i < written ? static_cast<T*>(at(out_.lse, place.batch, h, place.row)) : nullptr,
+                .weights = at(out_.weights, b, h, i)};
       }
     }
+    return row - first;
   }
 
   kernels::Dropout<T> dropout_of(int64_t batch) const {
@@ -214,20 +271,10 @@ class Run {
             .batch = static_cast<uint32_t>(batch)};
   }
 
-  const unsigned char* mask_row(int64_t b, int64_t h, int64_t i) const {
-    const ConstTensor& mask = options_.mask;
-    return mask.present() ? static_cast<const unsigned char*>(mask.data) + offset(mask, b, h, i) : nullptr;
-  }
-
-  const void* bias_row(int64_t b, int64_t h, int64_t i) const {
-    const ConstTensor& bias = options_.bias;
-    if (!bias.present()) return nullptr;
-    return static_cast<const char*>(bias.data) + offset(bias, b, h, i) * size_of(bias.dtype);
-  }
-
   const ConstTensor &q_, &k_, &v_;
   const AttentionOutputs& out_;
   const AttentionOptions& options_;
+  const Sequences sequences_;
   const Extents& extents_;
   const Plan& plan_;
   const Execution& execution_;
@@ -236,6 +283,8 @@ class Run {
   char* scratch_;
   char* row_tables_;
   char* partials_;
+  const kernels::NativeProducts* native_;
+  kernels::Native scores_ = kernels::Native::none, values_ = kernels::Native::none;
   T scale_, softcap_;
   int64_t left_, right_;
   std::atomic<bool> cancelled_ = false;

@@ -32,7 +32,8 @@ Shares shares_of(double lse_a, double lse_b) {
   return {a / (a + b), b / (a + b), m + std::log(a + b)};
 }
 
-template <class T>
+/// States whose o is of type O and whose lse is of type T.
+template <class O, class T>
 class Merge {
  public:
   Merge(const State& a, const State& b, const Tensor& o, const Tensor& lse, const Execution& execution)
@@ -70,11 +71,12 @@ class Merge {
     const Shares share = shares_of(lse_a, lse_b);
     if (lse_.present()) *at<T>(lse_, row) = static_cast<T>(share.lse);
     if (!o_.present()) return;
-    const T *o_a = at<const T>(a_.o, row), *o_b = at<const T>(b_.o, row);
-    T* const o = at<T>(o_, row);
+    const O *o_a = at<const O>(a_.o, row), *o_b = at<const O>(b_.o, row);
+    O* const o = at<O>(o_, row);
     for (int64_t i = 0; i < shape_[3]; ++i) {
-      const double sum = share.a * o_a[i * a_.o.stride[3]] + share.b * o_b[i * b_.o.stride[3]];
-      o[i * o_.stride[3]] = static_cast<T>(sum + 0.0);  // -0 becomes +0
+      const double sum =
+          share.a * static_cast<T>(o_a[i * a_.o.stride[3]]) + share.b * static_cast<T>(o_b[i * b_.o.stride[3]]);
+      o[i * o_.stride[3]] = stored(static_cast<T>(sum));
     }
   }
 
@@ -82,11 +84,17 @@ class Merge {
   void take(int64_t row, const State& state, bool empty) {
     if (lse_.present()) *at<T>(lse_, row) = *at<const T>(state.lse, row);
     if (!o_.present()) return;
-    const T* const from = at<const T>(state.o, row);
-    T* const o = at<T>(o_, row);
+    const O* const from = at<const O>(state.o, row);
+    O* const o = at<O>(o_, row);
     for (int64_t i = 0; i < shape_[3]; ++i) {
-      o[i * o_.stride[3]] = empty ? T{0} : from[i * state.o.stride[3]] + T{0};
+      o[i * o_.stride[3]] = empty ? O{} : stored(static_cast<T>(from[i * state.o.stride[3]]));
     }
+  }
+
+  /// -0, which narrowing may make too, becomes +0.
+  static O stored(T x) {
+    const O narrow = static_cast<O>(x);
+    return static_cast<T>(narrow) == T{0} ? O{} : narrow;
   }
 
   /// The row's first element.
@@ -111,8 +119,16 @@ Status merge(const State& a, const State& b, const Tensor& o, const Tensor& lse,
     if (Status status = validate_workers("executor", execution.executor->concurrency()); !status.ok()) return status;
   }
   if (a.o.shape[0] == 0 || a.o.shape[1] == 0 || a.o.shape[2] == 0) return {};
-  return a.o.dtype == DType::f64 ? Merge<double>(a, b, o, lse, execution).run()
-                                 : Merge<float>(a, b, o, lse, execution).run();
+  switch (a.o.dtype) {
+    case DType::f64:
+      return Merge<double, double>(a, b, o, lse, execution).run();
+    case DType::f16:
+      return Merge<Float16, float>(a, b, o, lse, execution).run();
+    case DType::bf16:
+      return Merge<BFloat16, float>(a, b, o, lse, execution).run();
+    default:
+      return Merge<float, float>(a, b, o, lse, execution).run();
+  }
 }
 
 }  // namespace foveate

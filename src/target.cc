@@ -12,14 +12,16 @@ namespace {
 
 constexpr const char* kVariable = "FOVEATE_TARGET";
 
-/// Index of the target of that name, -1 if there is none. "avx512" also stands for its extensions: the best of them.
+/// Index of the target of that name, -1 if there is none. "avx512" where there is none of the very name stands for its
+/// extensions: the best of them.
 int64_t index_of(const char* name) {
+  int64_t extension = -1;
   for (int64_t i = 0; kernels::target_kernels(i) != nullptr; ++i) {
     const char* known = kernels::target_kernels(i)->name;
-    const bool extends = std::strcmp(name, "avx512") == 0 && std::strncmp(known, "avx512", 6) == 0;
-    if (extends || std::strcmp(known, name) == 0) return i;
+    if (std::strcmp(known, name) == 0) return i;
+    if (extension < 0 && std::strcmp(name, "avx512") == 0 && std::strncmp(known, "avx512", 6) == 0) extension = i;
   }
-  return -1;
+  return extension;
 }
 
 bool means_best(const char* name) { return name == nullptr || *name == '\0' || std::strcmp(name, "auto") == 0; }

@@ -1,104 +1,178 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 #include "validate.h"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cmath>
 #include <cstdint>
 
-#include "overlap.h"
+#include "check.h"
+#include "kernels/tile.h"
+#include "sequences.h"
 #include "vector_at.h"
-
-// A message begins with the argument it is about, then says what was got and what was expected, then a remedy.
-#define FOVEATE_RETURN_IF_ERROR(expression)            \
-  do {                                                 \
-    const Status status_of_check = (expression);       \
-    if (!status_of_check.ok()) return status_of_check; \
-  } while (false)
 
 namespace foveate {
 namespace {
 
-/// No extent, offset or product of extents goes past it, so that sums of a few of them stay in 64 bits.
-constexpr int64_t kLargest = int64_t{1} << 60;
-
-/// Bounds under which the bytes of a workspace stay in 64 bits.
-constexpr int64_t kLargestHeadDim = int64_t{1} << 32;
 constexpr int64_t kMostWorkers = int64_t{1} << 16;
 
-constexpr StatusCode kInvalid = StatusCode::invalid_argument;
+/// The type of lse and of all that is computed: float64's own, float32 for all narrower ones.
+DType computing(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
 
-Status check_extents(const char* name, const int64_t (&shape)[4]) {
-  int64_t elements = 1;
-  for (int axis = 0; axis < 4; ++axis) {
-    if (shape[axis] < 0)
-      return Status::error(kInvalid, "%s: extent %" PRId64 " of axis %d is negative", name, shape[axis], axis);
-    if (shape[axis] != 0 && elements > kLargest / shape[axis])
-      return Status::error(kInvalid, "%s: more than 2^60 elements", name);
-    elements *= shape[axis] == 0 ? 1 : shape[axis];
+/// Keys or values beside the queries: float64 goes with itself alone, all others and int8 with each other.
+Status check_stored(const char* name, const ConstTensor& stored, const ConstTensor& q) {
+  const bool is_float = stored.dtype == DType::f32 || stored.dtype == DType::f64 || stored.dtype == DType::f16 ||
+                        stored.dtype == DType::bf16;
+  if (is_float || !kernels::kNarrowTypes || stored.dtype == DType::none) {
+    FOVEATE_RETURN_IF_ERROR(check_float(name, stored.dtype));
+  } else if (stored.dtype != DType::i8) {
+    return Status::error(kInvalid, "%s: dtype %s; expected a float type, or int8 with scales", name,
+                         name_of(stored.dtype));
+  }
+  if (stored.dtype != q.dtype && (stored.dtype == DType::f64 || q.dtype == DType::f64))
+    return Status::error(kInvalid, "%s: %s does not equal q's %s", name, name_of(stored.dtype), name_of(q.dtype));
+  return check_view(name, stored);
+}
+
+/// Starts of packed sequences: n + 1 of them, from 0 to `total`, never descending. Gives the greatest length.
+Status check_starts(const char* name, const ConstVector& starts, int64_t total, const char* whose, int64_t* longest) {
+  FOVEATE_RETURN_IF_ERROR(check_integer(name, starts.dtype));
+  if (starts.size < 1) return Status::error(kInvalid, "%s: empty; expected b + 1 entries", name);
+  FOVEATE_RETURN_IF_ERROR(check_vector(name, starts, "b + 1", starts.size));
+  if (integer_at(starts, 0) != 0)
+    return Status::error(kInvalid, "%s: entry 0 is %" PRId64 "; expected 0", name, integer_at(starts, 0));
+  for (int64_t i = 1; i < starts.size; ++i) {
+    const int64_t before = integer_at(starts, i - 1), start = integer_at(starts, i);
+    if (start < before || start > total) {
+      return Status::error(kInvalid, "%s: entry %" PRId64 " is %" PRId64 "; expected %" PRId64 " to %s = %" PRId64,
+                           name, i, start, before, whose, total);
+    }
+    *longest = std::max(*longest, start - before);
+  }
+  if (integer_at(starts, starts.size - 1) != total) {
+    return Status::error(kInvalid, "%s: the last entry is %" PRId64 "; expected %s = %" PRId64, name,
+                         integer_at(starts, starts.size - 1), whose, total);
   }
   return {};
 }
 
-Status check_view(const char* name, const ConstTensor& view) {
-  FOVEATE_RETURN_IF_ERROR(check_extents(name, view.shape));
-  if (!addressable(view)) return Status::error(kInvalid, "%s: strides reach past 64-bit addresses", name);
-  const bool empty = view.shape[0] == 0 || view.shape[1] == 0 || view.shape[2] == 0 || view.shape[3] == 0;
-  if (!empty && view.data == nullptr) return Status::error(kInvalid, "%s: the data pointer is null", name);
-  return {};
+/// The batch axis of packed arrays holds one.
+Status check_packed(const char* name, const ConstTensor& view, const char* starts) {
+  if (view.shape[0] == 1) return {};
+  return Status::error(kInvalid, "%s: batch %" PRId64 "; expected 1, as %s packs its sequences behind each other", name,
+                       view.shape[0], starts);
 }
 
-Status check_head_dim(const char* name, int64_t head_dim) {
-  if (head_dim > kLargestHeadDim) {
-    return Status::error(kInvalid, "%s: head dim %" PRId64 " is past 2^32", name, head_dim);
+/// How many sequences there are and how many rows the longest has, where the axes do not say it themselves.
+Status check_batch(const Arguments& a, Extents* e) {
+  const AttentionOptions& o = a.options;
+  const ConstTensor &q = a.q, &k = a.k;
+  if (o.q_starts.present()) {
+    FOVEATE_RETURN_IF_ERROR(check_packed("q", q, "q_starts"));
+    e->n_q = 0;
+    FOVEATE_RETURN_IF_ERROR(check_starts("q_starts", o.q_starts, q.shape[2], "q's rows", &e->n_q));
+    e->b = o.q_starts.size - 1;
+    FOVEATE_RETURN_IF_ERROR(check_extents("q_starts", {e->b, q.shape[1], e->n_q, std::max(e->d_k, e->d_v)}));
+  }
+  if (o.block_table.present()) return {};
+  if (o.kv_starts.present()) {
+    FOVEATE_RETURN_IF_ERROR(check_packed("k", k, "kv_starts"));
+    e->n_kv = 0;
+    FOVEATE_RETURN_IF_ERROR(check_starts("kv_starts", o.kv_starts, k.shape[2], "k's rows", &e->n_kv));
+    if (o.kv_starts.size - 1 != e->b) {
+      return Status::error(kInvalid, "kv_starts: %" PRId64 " entries; expected b + 1 = %" PRId64, o.kv_starts.size,
+                           e->b + 1);
+    }
+  } else if (k.shape[0] != e->b) {
+    return Status::error(kInvalid, "k: batch %" PRId64 " does not equal q's %" PRId64, k.shape[0], e->b);
   }
   return {};
-}
-
-Status check_float(const char* name, DType dtype) {
-  switch (dtype) {
-    case DType::f32:
-    case DType::f64:
-      return {};
-    case DType::f16:
-    case DType::bf16:
-      return Status::error(StatusCode::not_supported, "%s: %s is not built yet; convert it to float32", name,
-                           name_of(dtype));
-    case DType::none:
-      return Status::error(kInvalid, "%s: missing; expected a float32 or float64 array", name);
-    default:
-      return Status::error(kInvalid, "%s: dtype %s is not a float type; expected float32 or float64", name,
-                           name_of(dtype));
-  }
 }
 
 /// q, k and v against each other.
 Status check_inputs(const Arguments& a, Extents* e) {
   const ConstTensor &q = a.q, &k = a.k, &v = a.v;
   FOVEATE_RETURN_IF_ERROR(check_float("q", q.dtype));
-  FOVEATE_RETURN_IF_ERROR(check_float("k", k.dtype));
-  FOVEATE_RETURN_IF_ERROR(check_float("v", v.dtype));
-  if (k.dtype != q.dtype)
-    return Status::error(kInvalid, "k: %s does not equal q's %s", name_of(k.dtype), name_of(q.dtype));
-  if (v.dtype != q.dtype)
-    return Status::error(kInvalid, "v: %s does not equal q's %s", name_of(v.dtype), name_of(q.dtype));
   FOVEATE_RETURN_IF_ERROR(check_view("q", q));
-  FOVEATE_RETURN_IF_ERROR(check_view("k", k));
-  FOVEATE_RETURN_IF_ERROR(check_view("v", v));
+  FOVEATE_RETURN_IF_ERROR(check_stored("k", k, q));
+  FOVEATE_RETURN_IF_ERROR(check_stored("v", v, q));
 
   *e = {q.shape[0], q.shape[1], k.shape[1], q.shape[2], k.shape[2], q.shape[3], v.shape[3]};
-  if (k.shape[0] != e->b)
-    return Status::error(kInvalid, "k: batch %" PRId64 " does not equal q's %" PRId64, k.shape[0], e->b);
-  if (v.shape[0] != e->b)
-    return Status::error(kInvalid, "v: batch %" PRId64 " does not equal q's %" PRId64, v.shape[0], e->b);
+  FOVEATE_RETURN_IF_ERROR(check_batch(a, e));
+  if (v.shape[0] != k.shape[0])
+    return Status::error(kInvalid, "v: batch %" PRId64 " does not equal k's %" PRId64, v.shape[0], k.shape[0]);
   if (v.shape[1] != e->h_kv)
     return Status::error(kInvalid, "v: %" PRId64 " heads do not equal k's %" PRId64, v.shape[1], e->h_kv);
-  if (v.shape[2] != e->n_kv)
-    return Status::error(kInvalid, "v: %" PRId64 " keys do not equal k's %" PRId64, v.shape[2], e->n_kv);
+  if (v.shape[2] != k.shape[2])
+    return Status::error(kInvalid, "v: %" PRId64 " keys do not equal k's %" PRId64, v.shape[2], k.shape[2]);
   if (e->d_k == 0) return Status::error(kInvalid, "q: head dim is 0; expected at least 1");
   if (k.shape[3] != e->d_k)
     return Status::error(kInvalid, "k: head dim %" PRId64 " does not equal q's %" PRId64, k.shape[3], e->d_k);
   FOVEATE_RETURN_IF_ERROR(check_head_dim("q", e->d_k));
   FOVEATE_RETURN_IF_ERROR(check_head_dim("v", e->d_v));
+  return {};
+}
+
+/// Scales of int8 keys or values, and of no others.
+Status check_scales(const char* name, const ConstTensor& scales, const char* whose, const ConstTensor& stored,
+                    bool channels, bool paged) {
+  if (stored.dtype != DType::i8) {
+    if (!scales.present()) return {};
+    return Status::error(kInvalid, "%s: given, but %s is %s; scales go with int8 alone", name, whose,
+                         name_of(stored.dtype));
+  }
+  if (scales.dtype != DType::f32) {
+    return Status::error(kInvalid, "%s: %s; int8 wants float32 scales, one a row or fewer", name,
+                         scales.present() ? name_of(scales.dtype) : "missing");
+  }
+  const int64_t(&n)[4] = stored.shape;
+  if (channels && scales.shape[3] != 1) {
+    if (paged && scales.shape[0] != 1) {
+      return Status::error(kInvalid, "%s: scales of channels for each of %" PRId64 " pages; expected the same for all",
+                           name, scales.shape[0]);
+    }
+    return check_broadcast(name, scales, "k's channels", {n[0], n[1], 1, n[3]});
+  }
+  return check_broadcast(name, scales, channels ? "k's rows" : "v's rows", {n[0], n[1], n[2], 1});
+}
+
+/// The pages that each sequence's keys lie in.
+Status check_block_table(const Arguments& a, Extents* e) {
+  const AttentionOptions& o = a.options;
+  const ConstMatrix& table = o.block_table;
+  if (!table.present()) return {};
+  FOVEATE_RETURN_IF_ERROR(check_integer("block_table", table.dtype));
+  FOVEATE_RETURN_IF_ERROR(check_view("block_table", as_tensor(table)));
+  if (o.kv_starts.present())
+    return Status::error(kInvalid, "kv_starts: given beside block_table; keys are packed or in pages, not both");
+  if (!o.kv_lengths.present())
+    return Status::error(kInvalid, "kv_lengths: missing; block_table wants the length of each sequence");
+  if (table.shape[0] != e->b) {
+    return Status::error(kInvalid, "block_table: %" PRId64 " rows; expected b = %" PRId64, table.shape[0], e->b);
+  }
+  const int64_t page_size = a.k.shape[2];
+  if (page_size > 0 && table.shape[1] > kLargest / page_size)
+    return Status::error(kInvalid, "block_table: more than 2^60 keys to a sequence");
+  e->n_kv = table.shape[1] * page_size;
+  return {};
+}
+
+/// Every entry that a length reaches names a page that is there.
+Status check_pages(const Arguments& a, const Extents& e) {
+  const ConstMatrix& table = a.options.block_table;
+  if (!table.present() || a.k.shape[2] == 0) return {};
+  for (int64_t b = 0; b < e.b; ++b) {
+    const ConstVector row = {static_cast<const char*>(table.data) + b * table.stride[0] * size_of(table.dtype),
+                             table.dtype, table.shape[1], table.stride[1]};
+    const int64_t pages = (integer_at(a.options.kv_lengths, b) + a.k.shape[2] - 1) / a.k.shape[2];
+    for (int64_t i = 0; i < pages; ++i) {
+      const int64_t page = integer_at(row, i);
+      if (page >= 0 && page < a.k.shape[0]) continue;
+      return Status::error(
+          kInvalid, "block_table: entry [%" PRId64 ", %" PRId64 "] is %" PRId64 "; expected a page, 0 to %" PRId64, b,
+          i, page, a.k.shape[0] - 1);
+    }
+  }
   return {};
 }
 
@@ -111,21 +185,7 @@ Status check_heads(const Extents& e) {
   return {};
 }
 
-/// A mask or a bias: each extent that of the scores, or 1.
-Status check_broadcast(const char* name, const ConstTensor& view, const Extents& e) {
-  FOVEATE_RETURN_IF_ERROR(check_view(name, view));
-  const int64_t scores[4] = {e.b, e.h_q, e.n_q, e.n_kv};
-  for (int axis = 0; axis < 4; ++axis) {
-    if (view.shape[axis] == scores[axis] || view.shape[axis] == 1) continue;
-    return Status::error(kInvalid,
-                         "%s: shape [%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
-                         "] does not broadcast to [b, h_q, n_q, "
-                         "n_kv] = [%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
-                         "]; each extent must equal it or be 1",
-                         name, view.shape[0], view.shape[1], view.shape[2], view.shape[3], e.b, e.h_q, e.n_q, e.n_kv);
-  }
-  return {};
-}
+constexpr const char* kScores = "[b, h_q, n_q, n_kv]";
 
 Status check_mask(const ConstTensor& mask, const Extents& e) {
   if (!mask.present()) return {};
@@ -134,7 +194,7 @@ Status check_mask(const ConstTensor& mask, const Extents& e) {
         kInvalid, "mask: dtype %s is not bool; convert it by astype(bool) (true = takes part), or pass it as bias",
         name_of(mask.dtype));
   }
-  return check_broadcast("mask", mask, e);
+  return check_broadcast("mask", mask, kScores, {e.b, e.h_q, e.n_q, e.n_kv});
 }
 
 Status check_bias(const ConstTensor& bias, const Extents& e) {
@@ -142,16 +202,7 @@ Status check_bias(const ConstTensor& bias, const Extents& e) {
   if (bias.dtype == DType::boolean)
     return Status::error(kInvalid, "bias: dtype bool is not a float type; pass it as mask");
   FOVEATE_RETURN_IF_ERROR(check_float("bias", bias.dtype));
-  return check_broadcast("bias", bias, e);
-}
-
-Status check_vector(const char* name, const ConstVector& vector, const char* extent_name, int64_t extent) {
-  if (vector.size != extent) {
-    return Status::error(kInvalid, "%s: %" PRId64 " entries; expected %s = %" PRId64, name, vector.size, extent_name,
-                         extent);
-  }
-  const ConstTensor view{vector.data, vector.dtype, {1, 1, 1, vector.size}, {0, 0, 0, vector.stride}};
-  return check_view(name, view);
+  return check_broadcast("bias", bias, kScores, {e.b, e.h_q, e.n_q, e.n_kv});
 }
 
 Status check_slopes(const ConstVector& slopes, const Extents& e) {
@@ -173,21 +224,52 @@ Status check_sinks(const ConstVector& sinks, const Extents& e) {
   return check_vector("sinks", sinks, "h_q", e.h_q);
 }
 
-Status check_lengths(const char* name, const ConstVector& lengths, int64_t b, const char* axis, int64_t extent) {
+Status check_lengths(const char* name, const ConstVector& lengths, int64_t b) {
   if (!lengths.present()) return {};
-  if (lengths.dtype != DType::i64 && lengths.dtype != DType::i32) {
-    return Status::error(kInvalid, "%s: dtype %s is not an integer type; expected int32 or int64", name,
-                         name_of(lengths.dtype));
-  }
-  FOVEATE_RETURN_IF_ERROR(check_vector(name, lengths, "b", b));
-  for (int64_t i = 0; i < b; ++i) {
-    const int64_t length = integer_at(lengths, i);
-    if (length < 0 || length > extent) {
+  FOVEATE_RETURN_IF_ERROR(check_integer(name, lengths.dtype));
+  return check_vector(name, lengths, "b", b);
+}
+
+/// Each length against what there is room for.
+Status check_length_values(const AttentionOptions& o, const Extents& e) {
+  const auto check = [](const char* name, const ConstVector& lengths, const ConstVector& starts, const char* axis,
+                        int64_t extent) -> Status {
+    for (int64_t i = 0; lengths.present() && i < lengths.size; ++i) {
+      const int64_t room = starts.present() ? integer_at(starts, i + 1) - integer_at(starts, i) : extent;
+      const int64_t length = integer_at(lengths, i);
+      if (length >= 0 && length <= room) continue;
       return Status::error(kInvalid, "%s: entry %" PRId64 " is %" PRId64 "; expected 0 to %s = %" PRId64, name, i,
-                           length, axis, extent);
+                           length, starts.present() ? "the rows of its sequence" : axis, room);
     }
+    return {};
+  };
+  FOVEATE_RETURN_IF_ERROR(check("q_lengths", o.q_lengths, o.q_starts, "n_q", e.n_q));
+  return check("kv_lengths", o.kv_lengths, o.kv_starts, "n_kv", e.n_kv);
+}
+
+/// A tree over tokens that every sequence has.
+Status check_tree(const AttentionOptions& o, const Extents& e) {
+  if (!o.tree_mask.present()) {
+    if (o.tree_tokens == 0) return {};
+    return Status::error(kInvalid, "tree_mask: missing; tree_tokens is %" PRId64, o.tree_tokens);
   }
-  return {};
+  if (o.tree_mask.dtype != DType::i64)
+    return Status::error(kInvalid, "tree_mask: dtype %s; expected int64, 64 bits a word", name_of(o.tree_mask.dtype));
+  if (o.tree_tokens < 0 || o.tree_tokens > e.n_kv) {
+    return Status::error(kInvalid, "tree_tokens: %" PRId64 "; expected 0 to n_kv = %" PRId64, o.tree_tokens, e.n_kv);
+  }
+  const Sequences sequences(o, e);
+  for (int64_t b = 0; b < e.b; ++b) {
+    if (sequences.kv_length(b) >= o.tree_tokens) continue;
+    return Status::error(kInvalid, "tree_tokens: %" PRId64 "; sequence %" PRId64 " has %" PRId64 " keys", o.tree_tokens,
+                         b, sequences.kv_length(b));
+  }
+  const int64_t words = (o.tree_tokens + 63) / 64;
+  if (o.tree_mask.shape[3] != words) {
+    return Status::error(kInvalid, "tree_mask: %" PRId64 " words a row; expected ceil(tree_tokens / 64) = %" PRId64,
+                         o.tree_mask.shape[3], words);
+  }
+  return check_broadcast("tree_mask", o.tree_mask, "[b, h_q, n_q, words]", {e.b, e.h_q, e.n_q, words});
 }
 
 Status check_window(const char* name, int64_t side) {
@@ -202,6 +284,11 @@ Status check_offset(const char* name, const std::optional<int64_t>& offset) {
   return {};
 }
 
+Status check_dropout(double p) {
+  if (p >= 0 && p < 1) return {};
+  return Status::error(kInvalid, "dropout: %g; expected a probability, at least 0 and below 1", p);
+}
+
 Status check_options(const AttentionOptions& o, const Extents& e) {
   if (o.scale && !std::isfinite(*o.scale)) {
     return Status::error(kInvalid, "scale: %g is not finite; leave it out for 1 / sqrt(head dim)", *o.scale);
@@ -209,75 +296,19 @@ Status check_options(const AttentionOptions& o, const Extents& e) {
   if (!(o.softcap >= 0) || !std::isfinite(o.softcap)) {
     return Status::error(kInvalid, "softcap: %g; expected a finite number above 0, or 0 for none", o.softcap);
   }
-  if (!(o.dropout >= 0 && o.dropout < 1)) {
-    return Status::error(kInvalid, "dropout: %g; expected a probability, at least 0 and below 1", o.dropout);
-  }
+  FOVEATE_RETURN_IF_ERROR(check_dropout(o.dropout));
   FOVEATE_RETURN_IF_ERROR(check_window("window_left", o.window_left));
   FOVEATE_RETURN_IF_ERROR(check_window("window_right", o.window_right));
   FOVEATE_RETURN_IF_ERROR(check_mask(o.mask, e));
   FOVEATE_RETURN_IF_ERROR(check_bias(o.bias, e));
   FOVEATE_RETURN_IF_ERROR(check_slopes(o.alibi_slopes, e));
   FOVEATE_RETURN_IF_ERROR(check_sinks(o.sinks, e));
-  FOVEATE_RETURN_IF_ERROR(check_lengths("q_lengths", o.q_lengths, e.b, "n_q", e.n_q));
-  FOVEATE_RETURN_IF_ERROR(check_lengths("kv_lengths", o.kv_lengths, e.b, "n_kv", e.n_kv));
+  FOVEATE_RETURN_IF_ERROR(check_lengths("q_lengths", o.q_lengths, e.b));
+  FOVEATE_RETURN_IF_ERROR(check_lengths("kv_lengths", o.kv_lengths, e.b));
+  FOVEATE_RETURN_IF_ERROR(check_length_values(o, e));
+  FOVEATE_RETURN_IF_ERROR(check_tree(o, e));
   FOVEATE_RETURN_IF_ERROR(check_offset("q_offset", o.q_offset));
   return check_offset("kv_offset", o.kv_offset);
-}
-
-/// A view of the very shape and dtype, which is `whose`.
-Status check_like(const char* name, const ConstTensor& view, const int64_t (&shape)[4], const char* whose,
-                  DType dtype) {
-  if (!view.present()) return Status::error(kInvalid, "%s: missing; expected %s as %s", name, name_of(dtype), whose);
-  if (view.dtype != dtype)
-    return Status::error(kInvalid, "%s: %s does not equal %s's %s", name, name_of(view.dtype), whose, name_of(dtype));
-  for (int axis = 0; axis < 4; ++axis) {
-    if (view.shape[axis] == shape[axis]) continue;
-    return Status::error(kInvalid,
-                         "%s: shape [%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 "]; expected [%" PRId64
-                         ", %" PRId64 ", %" PRId64 ", %" PRId64 "]",
-                         name, view.shape[0], view.shape[1], view.shape[2], view.shape[3], shape[0], shape[1], shape[2],
-                         shape[3]);
-  }
-  return check_view(name, view);
-}
-
-Status check_output(const char* name, const Tensor& output, const int64_t (&shape)[4], const char* whose, DType dtype) {
-  if (!output.present()) return {};
-  FOVEATE_RETURN_IF_ERROR(check_like(name, output, shape, whose, dtype));
-  if (overlaps_itself(output))
-    return Status::error(
-        kInvalid, "%s: its axes overlap or interleave in memory; expected a packed, sliced or transposed array", name);
-  return {};
-}
-
-ConstTensor as_tensor(const ConstVector& vector) {
-  return {vector.data, vector.dtype, {1, 1, 1, vector.size}, {0, 0, 0, vector.stride}};
-}
-
-struct Named {
-  const char* name;
-  ConstTensor view;
-};
-
-/// Outputs overlap neither inputs nor each other. Absent views meet nothing.
-template <size_t kOutputs, size_t kInputs>
-Status check_aliasing(const Named (&outputs)[kOutputs], const Named (&inputs)[kInputs]) {
-  for (const Named& output : outputs) {
-    if (!output.view.present()) continue;
-    for (const Named& input : inputs) {
-      if (input.view.present() && overlap(output.view, input.view)) {
-        return Status::error(kInvalid, "%s: overlaps the input %s in memory; give it memory of its own", output.name,
-                             input.name);
-      }
-    }
-    for (const Named* other = outputs; other->name != output.name; ++other) {
-      if (other->view.present() && overlap(output.view, other->view)) {
-        return Status::error(kInvalid, "%s: overlaps the output %s in memory; give it memory of its own", output.name,
-                             other->name);
-      }
-    }
-  }
-  return {};
 }
 
 Status check_aliasing(const Arguments& a) {
@@ -288,6 +319,12 @@ Status check_aliasing(const Arguments& a) {
                           {"v", a.v},
                           {"mask", o.mask},
                           {"bias", o.bias},
+                          {"k_scales", o.k_scales},
+                          {"v_scales", o.v_scales},
+                          {"tree_mask", o.tree_mask},
+                          {"block_table", as_tensor(o.block_table)},
+                          {"q_starts", as_tensor(o.q_starts)},
+                          {"kv_starts", as_tensor(o.kv_starts)},
                           {"alibi_slopes", as_tensor(o.alibi_slopes)},
                           {"sinks", as_tensor(o.sinks)},
                           {"q_lengths", as_tensor(o.q_lengths)},
@@ -299,15 +336,22 @@ Status check_aliasing(const Arguments& a) {
 
 Status validate(const Arguments& a, Extents* extents) {
   FOVEATE_RETURN_IF_ERROR(check_inputs(a, extents));
+  FOVEATE_RETURN_IF_ERROR(check_block_table(a, extents));
   const Extents& e = *extents;
+  const AttentionOutputs& out = a.outputs;
   FOVEATE_RETURN_IF_ERROR(check_heads(e));
+  const bool paged = a.options.block_table.present();
+  FOVEATE_RETURN_IF_ERROR(check_scales("k_scales", a.options.k_scales, "k", a.k, true, paged));
+  FOVEATE_RETURN_IF_ERROR(check_scales("v_scales", a.options.v_scales, "v", a.v, false, paged));
   FOVEATE_RETURN_IF_ERROR(check_options(a.options, e));
-  if (!a.outputs.o.present() && !a.outputs.lse.present() && !a.outputs.weights.present()) {
+  FOVEATE_RETURN_IF_ERROR(check_pages(a, e));
+  if (!out.o.present() && !out.lse.present() && !out.weights.present()) {
     return Status::error(kInvalid, "outputs: none given; expected o, lse or weights");
   }
-  FOVEATE_RETURN_IF_ERROR(check_output("o", a.outputs.o, {e.b, e.h_q, e.n_q, e.d_v}, "q", a.q.dtype));
-  FOVEATE_RETURN_IF_ERROR(check_output("lse", a.outputs.lse, {e.b, e.h_q, e.n_q, 1}, "q", a.q.dtype));
-  FOVEATE_RETURN_IF_ERROR(check_output("weights", a.outputs.weights, {e.b, e.h_q, e.n_q, e.n_kv}, "q", a.q.dtype));
+  const int64_t b = a.q.shape[0], rows = a.q.shape[2];  // one batch of all rows, where they are packed
+  FOVEATE_RETURN_IF_ERROR(check_output("o", out.o, {b, e.h_q, rows, e.d_v}, "q", a.q.dtype));
+  FOVEATE_RETURN_IF_ERROR(check_output("lse", out.lse, {b, e.h_q, rows, 1}, "q", computing(a.q.dtype)));
+  FOVEATE_RETURN_IF_ERROR(check_output("weights", out.weights, {e.b, e.h_q, e.n_q, e.n_kv}, "q", a.q.dtype));
   return check_aliasing(a);
 }
 
@@ -318,12 +362,31 @@ Status validate(const State& a, const State& b, const Tensor& o, const Tensor& l
   const Named inputs[] = {{"a.o", a.o}, {"a.lse", a.lse}, {"b.o", b.o}, {"b.lse", b.lse}};
   for (const Named& input : inputs) {
     const bool is_lse = input.name[2] == 'l';
-    FOVEATE_RETURN_IF_ERROR(check_like(input.name, input.view, is_lse ? rows : whole, "a.o", a.o.dtype));
+    FOVEATE_RETURN_IF_ERROR(
+        check_like(input.name, input.view, is_lse ? rows : whole, "a.o", is_lse ? computing(a.o.dtype) : a.o.dtype));
   }
   if (!o.present() && !lse.present()) return Status::error(kInvalid, "outputs: none given; expected o or lse");
   const Named outputs[] = {{"o", o}, {"lse", lse}};
   FOVEATE_RETURN_IF_ERROR(check_output("o", o, whole, "a.o", a.o.dtype));
-  FOVEATE_RETURN_IF_ERROR(check_output("lse", lse, rows, "a.o", a.o.dtype));
+  FOVEATE_RETURN_IF_ERROR(check_output("lse", lse, rows, "a.o", computing(a.o.dtype)));
+  return check_aliasing(outputs, inputs);
+}
+
+Status validate(const Tensor& keep, const AttentionOptions& o) {
+  if (keep.dtype != DType::boolean) {
+    return Status::error(kInvalid, "keep: dtype %s; expected a bool array [b, h_q, n_q, n_kv]", name_of(keep.dtype));
+  }
+  FOVEATE_RETURN_IF_ERROR(check_output("keep", keep, keep.shape, "keep", DType::boolean));
+  FOVEATE_RETURN_IF_ERROR(check_dropout(o.dropout));
+  FOVEATE_RETURN_IF_ERROR(check_lengths("q_lengths", o.q_lengths, keep.shape[0]));
+  FOVEATE_RETURN_IF_ERROR(check_lengths("kv_lengths", o.kv_lengths, keep.shape[0]));
+  const AttentionOptions padded{.q_lengths = o.q_lengths, .kv_lengths = o.kv_lengths};  // starts have no say here
+  const Extents extents{keep.shape[0], keep.shape[1], keep.shape[1], keep.shape[2], keep.shape[3], 0, 0};
+  FOVEATE_RETURN_IF_ERROR(check_length_values(padded, extents));
+  FOVEATE_RETURN_IF_ERROR(check_offset("q_offset", o.q_offset));
+  FOVEATE_RETURN_IF_ERROR(check_offset("kv_offset", o.kv_offset));
+  const Named outputs[] = {{"keep", keep}};
+  const Named inputs[] = {{"q_lengths", as_tensor(o.q_lengths)}, {"kv_lengths", as_tensor(o.kv_lengths)}};
   return check_aliasing(outputs, inputs);
 }
 

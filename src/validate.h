@@ -30,6 +30,9 @@ Status validate(const AttentionShape& shape, Extents* extents);
 /// Checks the arguments of a merge.
 Status validate(const State& a, const State& b, const Tensor& o, const Tensor& lse);
 
+/// Checks the arguments of a dropout mask.
+Status validate(const Tensor& keep, const AttentionOptions& options);
+
 /// Checks a number of workers: enough for any machine, and few enough for their memory to be counted in 64 bits.
 Status validate_workers(const char* name, int64_t workers);
 

@@ -1,18 +1,28 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
-// Entries of the options' vectors, whatever their dtype: float32 or float64, int32 or int64.
+// Entries of the options' vectors, whatever their dtype: any float type, int32 or int64.
 #ifndef FOVEATE_SRC_VECTOR_AT_H_
 #define FOVEATE_SRC_VECTOR_AT_H_
 
 #include <cstdint>
 
+#include "foveate/float16.h"
 #include "foveate/tensor.h"
 
 namespace foveate {
 
 inline double float_at(const ConstVector& vector, int64_t i) {
-  return vector.dtype == DType::f64 ? static_cast<const double*>(vector.data)[i * vector.stride]
-                                    : static_cast<double>(static_cast<const float*>(vector.data)[i * vector.stride]);
+  const int64_t at = i * vector.stride;
+  switch (vector.dtype) {
+    case DType::f64:
+      return static_cast<const double*>(vector.data)[at];
+    case DType::f16:
+      return static_cast<double>(static_cast<float>(static_cast<const Float16*>(vector.data)[at]));
+    case DType::bf16:
+      return static_cast<double>(static_cast<float>(static_cast<const BFloat16*>(vector.data)[at]));
+    default:
+      return static_cast<double>(static_cast<const float*>(vector.data)[at]);
+  }
 }
 
 inline int64_t integer_at(const ConstVector& vector, int64_t i) {

@@ -1,7 +1,6 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
-// A call written out as a Spec, a few numbers that can be printed; and the Case made of it: arrays in memory, the call,
-// and the oracle's problem. Tests write specs by hand or draw them at random, the fuzzer reads them from bytes.
+// The Case made of a Spec: arrays in memory, the call, and the oracle's problem.
 #ifndef FOVEATE_TESTS_ATTENTION_CASE_H_
 #define FOVEATE_TESTS_ATTENTION_CASE_H_
 
@@ -10,82 +9,18 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
-#include <optional>
 #include <random>
-#include <string>
 #include <type_traits>
 #include <vector>
 
 #include "foveate/attention.h"
 #include "reference/arrays.h"
 #include "reference/attention.h"
-#include "tests/placed.h"
+#include "tests/sequences.h"
+#include "tests/spec.h"
+#include "tests/stored.h"
 
 namespace foveate::trial {
-
-/// Whether a mask or bias has an axis' whole extent; where not, it has 1 and is broadcast.
-using Whole = std::array<bool, 4>;
-
-struct Spec {
-  int64_t b = 1, h_q = 1, h_kv = 1, n_q = 1, n_kv = 1, d_k = 8, d_v = 8;
-
-  std::optional<double> scale = {};
-  bool causal = false;
-  Align align = Align::bottom_right;
-  int64_t window_left = kUnlimited, window_right = kUnlimited;
-  std::optional<Whole> mask = {};
-  std::optional<Whole> bias = {};
-  bool bias_forbids = false;  ///< one entry in four is -inf
-  bool bias_huge = false;     ///< one entry in four is +-1e300 (a float64 bias) or +-1e38
-  double softcap = 0;
-  bool alibi = false, sinks = false;
-  bool q_lengths = false, kv_lengths = false;
-  double dropout = 0;
-  std::optional<int64_t> q_offset = {}, kv_offset = {};
-
-  /// bias, slopes, sinks and lengths in the dtype that is not the natural one: float64 for float32, int32 for int64, ...
-  bool other_dtypes = false;
-  int64_t vector_stride = 1;
-  Placement q_in = {}, k_in = {}, v_in = {}, mask_in = {}, bias_in = {}, o_in = {}, lse_in = {}, weights_in = {};
-
-  double magnitude = 1;    ///< of q and k
-  int64_t non_finite = 0;  ///< so many elements of q, k and v are NaN or Inf
-  bool poison = true;      ///< NaN in all that is never to be read
-  bool want_o = true, want_lse = true, want_weights = true;
-  int64_t workers = 0;  ///< of an executor; 0: none
-  bool own_workspace = false;
-  uint64_t seed = 1;
-};
-
-inline std::ostream& operator<<(std::ostream& out, const Spec& s) {
-  out << "b " << s.b << " h " << s.h_q << '/' << s.h_kv << " n_q " << s.n_q << " n_kv " << s.n_kv << " d " << s.d_k
-      << '/' << s.d_v << " seed " << s.seed;
-  const auto whole = [&out](const char* name, const std::optional<Whole>& axes) {
-    if (axes) out << name << (*axes)[0] << (*axes)[1] << (*axes)[2] << (*axes)[3];
-  };
-  if (s.scale) out << " scale " << *s.scale;
-  if (s.causal) out << " causal";
-  if (s.align == Align::top_left) out << " top-left";
-  if (s.window_left >= 0 || s.window_right >= 0) out << " window " << s.window_left << ',' << s.window_right;
-  whole(" mask ", s.mask);
-  whole(" bias ", s.bias);
-  if (s.bias_forbids) out << " bias_forbids";
-  if (s.bias_huge) out << " bias_huge";
-  if (s.softcap > 0) out << " softcap " << s.softcap;
-  if (s.dropout > 0) out << " dropout " << s.dropout;
-  if (s.alibi) out << " alibi";
-  if (s.sinks) out << " sinks";
-  if (s.q_lengths) out << " q_lengths";
-  if (s.kv_lengths) out << " kv_lengths";
-  if (s.q_offset) out << " q_offset " << *s.q_offset;
-  if (s.kv_offset) out << " kv_offset " << *s.kv_offset;
-  if (s.other_dtypes) out << " other_dtypes";
-  out << " vector_stride " << s.vector_stride << " q " << s.q_in << " k " << s.k_in << " v " << s.v_in << " mask "
-      << s.mask_in << " bias " << s.bias_in << " o " << s.o_in << " lse " << s.lse_in << " weights " << s.weights_in
-      << " magnitude " << s.magnitude << " non_finite " << s.non_finite << " poison " << s.poison << " wants "
-      << s.want_o << s.want_lse << s.want_weights << " workers " << s.workers;
-  return out << (s.own_workspace ? " own_workspace" : "");
-}
 
 /// Runs tasks one by one, in a shuffled order, under shuffled workers: what a plan for many workers computes, without
 /// threads.
@@ -105,22 +40,11 @@ class ShuffledExecutor final : public Executor {
   std::mt19937_64 random_;
 };
 
-/// Values of one axis, in one of two dtypes.
-struct Numbers {
-  std::optional<Placed<double>> f64 = {};
-  std::optional<Placed<float>> f32 = {};
-  std::optional<Placed<int64_t>> i64 = {};
-  std::optional<Placed<int32_t>> i32 = {};
-
-  ConstVector vector() const {
-    return f64 ? f64->vector() : f32 ? f32->vector() : i64 ? i64->vector() : i32 ? i32->vector() : ConstVector{};
-  }
-};
-
 /// The type an engine type is judged in.
 template <class T>
 using Judge = std::conditional_t<sizeof(T) == 4, double, long double>;
 
+/// A call computed in T: float for all types of q but float64.
 template <class T>
 class Case {
  public:
@@ -135,49 +59,58 @@ class Case {
   bool padding_intact() const { return o.padding_intact() && lse.padding_intact() && weights.padding_intact(); }
   bool untouched() const { return o.untouched() && lse.untouched() && weights.untouched(); }
 
+  /// v as the engine sees it: an array of its own, or columns of k.
+  ConstTensor v_view() const;
+
+ private:
+  std::mt19937_64 random_;
+
+ public:
   Spec spec;
-  Placed<T> q, k, v, o, lse, weights;
+  Sequences sequences;
+  Stored q, k, v, o, lse, weights;
   AttentionOptions options;
   reference::Problem<Real> problem;
+  std::vector<Real> key_scales;  ///< of int8 keys, laid out as problem.k
 
  private:
   double normal() { return std::normal_distribution<double>()(random_); }
   int64_t below(int64_t n) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(n)); }
 
-  void fill_inputs();
+  static DType stored_type(DType dtype) { return sizeof(T) == 8 || dtype == DType::none ? dtype_of<T>() : dtype; }
+  DType v_type() const { return stored_type(spec.v_of_k ? spec.k_type : spec.v_type); }
+  const Stored& values() const { return spec.v_of_k ? k : v; }
+
+  void make_arrays();
+  void make_scales(Stored& scales, const Stored& of, Whole whole, bool channels);
+  void fill(Stored& array, double magnitude);
+  void make_non_finite();
   void fill_mask();
-  template <class B>
-  void fill_bias(Placed<B>& bias);
+  void fill_bias();
+  void fill_tree();
   void fill_vectors();
+
   void poison();
-  template <class B>
-  void poison_bias(Placed<B>& bias);
+  void poison_keys(const std::vector<char>& seen);
+  void poison_queries();
+  void poison_bias();
+
   void state_problem();
+  void state_mask();
 
-  template <class Wide, class Other, class Draw>
-  std::vector<double> fill_vector(std::optional<Placed<Wide>>& wide, std::optional<Placed<Other>>& other,
-                                  bool take_other, int64_t n, const Draw& draw);
+  /// Scale of an element.
+  double scale_at(const Stored& scales, int64_t batch, int64_t h, int64_t row, int64_t d) const;
+  template <class Element>
+  std::vector<Real> rows_of(const RowMap& map, int64_t heads, int64_t n, int64_t depth, const Element& element) const;
 
-  std::mt19937_64 random_;
-  Placed<unsigned char> mask_;
-  Placed<float> bias32_;
-  Placed<double> bias64_;
-  bool bias_is_f64_;
-  Numbers slopes_, sinks_, q_lengths_, kv_lengths_;
+  Stored k_scales_, v_scales_, mask_, bias_, slopes_, sinks_;
+  Placed<int64_t> tree_;
   std::vector<char> workspace_;
 };
 
 template <class T>
-Case<T>::Case(const Spec& s)
-    : spec(s),
-      q({s.b, s.h_q, s.n_q, s.d_k}, s.q_in),
-      k({s.b, s.h_kv, s.n_kv, s.d_k}, s.k_in),
-      v({s.b, s.h_kv, s.n_kv, s.d_v}, s.v_in),
-      o({s.b, s.h_q, s.n_q, s.d_v}, s.o_in),
-      lse({s.b, s.h_q, s.n_q, 1}, s.lse_in),
-      weights({s.b, s.h_q, s.n_q, s.n_kv}, s.weights_in),
-      random_(s.seed),
-      bias_is_f64_((sizeof(T) == 8) != s.other_dtypes) {
+Case<T>::Case(const Spec& s) : random_(s.seed), spec(s), sequences(spec, random_) {
+  if (s.v_of_k) spec.d_v = std::min(s.d_v, s.d_k);
   options.scale = s.scale;
   options.causal = s.causal;
   options.align = s.align;
@@ -188,10 +121,12 @@ Case<T>::Case(const Spec& s)
   options.seed = s.seed * 0x9E3779B97F4A7C15;  // both words
   options.q_offset = s.q_offset;
   options.kv_offset = s.kv_offset;
-  fill_inputs();
+  sequences.set(options);
+  make_arrays();
+  make_non_finite();
   fill_mask();
-  if (bias_is_f64_) fill_bias(bias64_);
-  if (!bias_is_f64_) fill_bias(bias32_);
+  fill_bias();
+  fill_tree();
   fill_vectors();
   state_problem();
   if (s.poison) {
@@ -201,18 +136,41 @@ Case<T>::Case(const Spec& s)
 }
 
 template <class T>
-void Case<T>::fill_inputs() {
-  q.each([this](T& x) { x = static_cast<T>(normal() * spec.magnitude); });
-  k.each([this](T& x) { x = static_cast<T>(normal() * spec.magnitude); });
-  v.each([this](T& x) { x = static_cast<T>(normal()); });
-  for (int64_t n = 0; n < spec.non_finite; ++n) {
-    Placed<T>& array = below(8) == 0 ? q : below(2) == 0 ? k : v;
-    if (array.size() == 0) continue;
-    const Shape& e = array.shape();
-    constexpr T inf = std::numeric_limits<T>::infinity();
-    const T kinds[] = {std::numeric_limits<T>::quiet_NaN(), inf, -inf};
-    array.at(below(e[0]), below(e[1]), below(e[2]), below(e[3])) = kinds[below(3)];
+ConstTensor Case<T>::v_view() const {
+  ConstTensor view = values().view();
+  view.shape[3] = spec.d_v;
+  return view;
+}
+
+template <class T>
+void Case<T>::make_arrays() {
+  const Spec& s = spec;
+  const DType own = stored_type(s.q_type);
+  const RowMap &queries = sequences.queries, &keys = sequences.keys;
+  q = Stored(own, {queries.batches, s.h_q, queries.rows, s.d_k}, s.q_in);
+  k = Stored(stored_type(s.k_type), {keys.batches, s.h_kv, keys.rows, s.d_k}, s.k_in);
+  if (!s.v_of_k) v = Stored(v_type(), {keys.batches, s.h_kv, keys.rows, s.d_v}, s.v_in);
+  o = Stored(own, {queries.batches, s.h_q, queries.rows, s.d_v}, s.o_in);
+  lse = Stored(dtype_of<T>(), {queries.batches, s.h_q, queries.rows, 1}, s.lse_in);
+  weights = Stored(own, {s.b, s.h_q, s.n_q, s.n_kv}, s.weights_in);
+  fill(q, s.magnitude);
+  fill(k, s.magnitude);
+  if (!s.v_of_k) fill(v, 1);
+  if (k.dtype() == DType::i8) {
+    make_scales(k_scales_, k, s.k_scales, true);
+    options.k_scales = k_scales_.view();
   }
+  if (v_type() == DType::i8) {
+    make_scales(v_scales_, values(), s.v_scales, false);
+    options.v_scales = v_scales_.view();
+  }
+}
+
+/// int8: all there are, about as often as a normal variable rounds to them; its scale makes up for it.
+template <class T>
+void Case<T>::fill(Stored& array, double magnitude) {
+  const bool is_int8 = array.dtype() == DType::i8;
+  array.fill([&] { return is_int8 ? std::clamp(std::round(50 * normal()), -128.0, 127.0) : normal() * magnitude; });
 }
 
 inline Shape broadcast_shape(const Whole& whole, const Shape& full) {
@@ -222,97 +180,142 @@ inline Shape broadcast_shape(const Whole& whole, const Shape& full) {
 }
 
 template <class T>
+void Case<T>::make_scales(Stored& scales, const Stored& of, Whole whole, bool channels) {
+  whole[3] = whole[3] && channels;
+  if (whole[3]) whole[2] = false;
+  if (whole[3] && spec.page_size > 0) whole[0] = false;  // channels have the same scales in all pages
+  scales = Stored(DType::f32, broadcast_shape(whole, of.shape()), spec.scales_in);
+  const double magnitude = channels ? spec.magnitude : 1;
+  scales.fill([&] { return (below(16) == 0 ? -1 : 1) * (0.25 + std::abs(normal())) / 50 * magnitude; });
+}
+
+/// int8 holds neither: there it is a scale that is NaN.
+template <class T>
+void Case<T>::make_non_finite() {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  constexpr double kinds[] = {std::numeric_limits<double>::quiet_NaN(), inf, -inf};
+  for (int64_t n = 0; n < spec.non_finite; ++n) {
+    const bool values_too = !spec.v_of_k && below(2) == 0;
+    Stored& array = below(8) == 0 ? q : values_too ? v : k;
+    Stored& hit = array.dtype() != DType::i8 ? array : &array == &k ? k_scales_ : v_scales_;
+    if (hit.size() == 0) continue;
+    const Shape& e = hit.shape();
+    const double kind = kinds[&hit == &array ? below(3) : 0];
+    hit.set(below(e[0]), below(e[1]), below(e[2]), below(e[3]), kind);
+  }
+}
+
+template <class T>
 void Case<T>::fill_mask() {
   if (!spec.mask) return;
-  mask_ = Placed<unsigned char>(broadcast_shape(*spec.mask, weights.shape()), spec.mask_in);
+  mask_ = Stored(DType::boolean, broadcast_shape(*spec.mask, weights.shape()), spec.mask_in);
   // Runs of equal bits now and then, so that whole blocks are forbidden or allowed.
   int64_t run = 0;
   bool bit = true;
-  mask_.each([&](unsigned char& x) {
+  mask_.fill([&] {
     if (run-- <= 0) {
       run = below(3) == 0 ? below(200) : below(3);
       bit = below(3) != 0;
     }
-    x = bit;
+    return bit ? 1.0 : 0.0;
   });
   options.mask = mask_.view();
 }
 
 template <class T>
-template <class B>
-void Case<T>::fill_bias(Placed<B>& bias) {
+void Case<T>::fill_bias() {
   if (!spec.bias) return;
-  bias = Placed<B>(broadcast_shape(*spec.bias, weights.shape()), spec.bias_in);
-  constexpr B huge = sizeof(B) == 8 ? static_cast<B>(1e300) : static_cast<B>(1e38);
-  bias.each([this](B& x) {
-    x = static_cast<B>(2 * normal());
+  const DType dtype = spec.bias_type == DType::none ? dtype_of<T>() : spec.bias_type;
+  bias_ = Stored(dtype, broadcast_shape(*spec.bias, weights.shape()), spec.bias_in);
+  const double huge = dtype == DType::f64 ? 1e300 : dtype == DType::f16 ? 6e4 : 1e38;
+  bias_.fill([&] {
+    double x = 2 * normal();
     if (spec.bias_huge && below(4) == 0) x = below(2) == 0 ? huge : -huge;
-    if (spec.bias_forbids && below(4) == 0) x = -std::numeric_limits<B>::infinity();
+    if (spec.bias_forbids && below(4) == 0) x = -std::numeric_limits<double>::infinity();
+    return x;
   });
-  options.bias = bias.view();
+  options.bias = bias_.view();
 }
 
+/// Bits past the last token, in the last word, are garbage.
 template <class T>
-template <class Wide, class Other, class Draw>
-std::vector<double> Case<T>::fill_vector(std::optional<Placed<Wide>>& wide, std::optional<Placed<Other>>& other,
-                                         bool take_other, int64_t n, const Draw& draw) {
-  Placement in;
-  in.gap[3] = std::abs(spec.vector_stride);
-  in.reversed[3] = spec.vector_stride < 0;
-  std::vector<double> values;
-  const auto fill = [&](auto& place) {
-    place.emplace(Shape{1, 1, 1, n}, in);
-    place->each([&](auto& x) {
-      x = static_cast<std::remove_reference_t<decltype(x)>>(draw());
-      values.push_back(static_cast<double>(x));
-    });
-  };
-  if (take_other) {
-    fill(other);
-  } else {
-    fill(wide);
-  }
-  return values;
+void Case<T>::fill_tree() {
+  if (spec.tree_tokens == 0) return;
+  Shape full = weights.shape();
+  full[3] = (spec.tree_tokens + 63) / 64;
+  Whole whole = spec.tree;
+  whole[3] = true;
+  tree_ = Placed<int64_t>(broadcast_shape(whole, full), spec.tree_in);
+  tree_.each(
+      [this](int64_t& x) { x = static_cast<int64_t>(below(4) == 0 ? random_() & random_() : random_() | random_()); });
+  options.tree_mask = tree_.view();
+  options.tree_tokens = spec.tree_tokens;
 }
 
 template <class T>
 void Case<T>::fill_vectors() {
-  const bool f32 = (sizeof(T) == 4) != spec.other_dtypes;
-  const auto up_to = [this](int64_t n) { return below(4) == 0 ? (below(2) == 0 ? 0 : n) : below(n + 1); };
+  const DType dtype = spec.vector_type == DType::none ? dtype_of<T>() : spec.vector_type;
   if (spec.alibi) {
-    problem.alibi_slopes = reference::widened<Real>(fill_vector(
-        slopes_.f64, slopes_.f32, f32, spec.h_q, [&] { return below(8) == 0 ? -0.01 : std::abs(normal()) / 8; }));
+    slopes_ = Stored(dtype, spec.h_q, spec.vector_stride);
+    slopes_.fill([&] { return below(8) == 0 ? -0.01 : std::abs(normal()) / 8; });
     options.alibi_slopes = slopes_.vector();
+    problem.alibi_slopes = reference::widened<Real>(slopes_.packed());
   }
   if (spec.sinks) {
-    problem.sinks = reference::widened<Real>(fill_vector(sinks_.f64, sinks_.f32, f32, spec.h_q, [&] {
-      return below(6) == 0 ? -std::numeric_limits<double>::infinity() : 2 * normal();
-    }));
+    sinks_ = Stored(dtype, spec.h_q, spec.vector_stride);
+    sinks_.fill([&] { return below(6) == 0 ? -std::numeric_limits<double>::infinity() : 2 * normal(); });
     options.sinks = sinks_.vector();
-  }
-  const auto lengths = [&](Numbers& to, int64_t n) {
-    const auto values = fill_vector(to.i64, to.i32, spec.other_dtypes, spec.b, [&] { return up_to(n); });
-    return std::vector<int64_t>(values.begin(), values.end());
-  };
-  if (spec.q_lengths) {
-    problem.q_lengths = lengths(q_lengths_, spec.n_q);
-    options.q_lengths = q_lengths_.vector();
-  }
-  if (spec.kv_lengths) {
-    problem.kv_lengths = lengths(kv_lengths_, spec.n_kv);
-    options.kv_lengths = kv_lengths_.vector();
+    problem.sinks = reference::widened<Real>(sinks_.packed());
   }
 }
 
-/// The oracle's copy of all that was filled so far.
+template <class T>
+double Case<T>::scale_at(const Stored& scales, int64_t batch, int64_t h, int64_t row, int64_t d) const {
+  const Shape& e = scales.shape();
+  return scales.at(e[0] == 1 ? 0 : batch, e[1] == 1 ? 0 : h, e[2] == 1 ? 0 : row, e[3] == 1 ? 0 : d);
+}
+
+/// element(batch, h, row, d) of every sequence's rows, padded to n; 0 where there is none.
+template <class T>
+template <class Element>
+std::vector<Judge<T>> Case<T>::rows_of(const RowMap& map, int64_t heads, int64_t n, int64_t depth,
+                                       const Element& element) const {
+  std::vector<Real> to;
+  to.reserve(static_cast<size_t>(spec.b * heads * n * depth));
+  for (int64_t b = 0; b < spec.b; ++b)
+    for (int64_t h = 0; h < heads; ++h)
+      for (int64_t i = 0; i < n; ++i)
+        for (int64_t d = 0; d < depth; ++d) {
+          const bool there = i < map.rows_of(b);
+          to.push_back(there ? static_cast<Real>(element(map.places[b][i].batch, h, map.places[b][i].row, d))
+                             : Real{0});
+        }
+  return to;
+}
+
+/// The oracle's copy of all that was filled so far, every element as the number that it means.
 template <class T>
 void Case<T>::state_problem() {
   const Spec& s = spec;
   reference::Problem<Real>& p = problem;
   p.b = s.b, p.h_q = s.h_q, p.h_kv = s.h_kv, p.n_q = s.n_q, p.n_kv = s.n_kv, p.d_k = s.d_k, p.d_v = s.d_v;
-  p.q = reference::widened<Real>(q.packed());
-  p.k = reference::widened<Real>(k.packed());
-  p.v = reference::widened<Real>(v.packed());
+  const auto number = [this](const Stored* array, const Stored* scales) {
+    return [this, array, scales](int64_t b, int64_t h, int64_t i, int64_t d) {
+      const double x = array->at(b, h, i, d);
+      return scales->present() ? x * scale_at(*scales, b, h, i, d) : x;  // exact: 8 bits times 24
+    };
+  };
+  const Stored none;
+  p.q = rows_of(sequences.queries, s.h_q, s.n_q, s.d_k, number(&q, &none));
+  p.k = rows_of(sequences.keys, s.h_kv, s.n_kv, s.d_k, number(&k, &k_scales_));
+  p.v = rows_of(sequences.keys, s.h_kv, s.n_kv, s.d_v, number(&values(), &v_scales_));
+  if (k_scales_.present()) {
+    key_scales = rows_of(sequences.keys, s.h_kv, s.n_kv, s.d_k, [this](int64_t b, int64_t h, int64_t i, int64_t d) {
+      return scale_at(k_scales_, b, h, i, d);
+    });
+  }
+  p.q_lengths = sequences.q_lengths;
+  p.kv_lengths = sequences.kv_lengths;
   if (s.scale) p.scale = static_cast<Real>(*s.scale);
   p.causal = s.causal;
   p.align = s.align == Align::top_left ? reference::Align::top_left : reference::Align::bottom_right;
@@ -323,60 +326,99 @@ void Case<T>::state_problem() {
   p.seed = options.seed;
   p.q_offset = s.q_offset;
   p.kv_offset = s.kv_offset;
-  if (s.mask) {
-    const std::vector<unsigned char> bits = mask_.packed();
-    p.mask = reference::broadcast(std::vector<char>(bits.begin(), bits.end()), mask_.shape(), weights.shape());
-  }
+  state_mask();
   if (!s.bias) return;
-  std::vector<Real> bias =
-      bias_is_f64_ ? reference::widened<Real>(bias64_.packed()) : reference::widened<Real>(bias32_.packed());
+  std::vector<Real> bias = reference::widened<Real>(bias_.packed());
   constexpr Real largest = std::numeric_limits<T>::max();
   for (Real& x : bias) {
     if (std::isfinite(x)) x = std::clamp(x, -largest, largest);
   }
-  p.bias = reference::broadcast(bias, bias_is_f64_ ? bias64_.shape() : bias32_.shape(), weights.shape());
+  p.bias = reference::broadcast(bias, bias_.shape(), weights.shape());
+}
+
+/// The mask and the tree are one mask.
+template <class T>
+void Case<T>::state_mask() {
+  if (spec.mask) {
+    const std::vector<double> bits = mask_.packed();
+    problem.mask = reference::broadcast(std::vector<char>(bits.begin(), bits.end()), mask_.shape(), weights.shape());
+  }
+  if (spec.tree_tokens == 0) return;
+  if (!spec.mask) problem.mask.assign(static_cast<size_t>(weights.size()), 1);
+  const Shape& e = tree_.shape();
+  for (int64_t b = 0; b < spec.b; ++b)
+    for (int64_t h = 0; h < spec.h_q; ++h)
+      for (int64_t i = 0; i < spec.n_q; ++i)
+        for (int64_t t = 0; t < spec.tree_tokens; ++t) {
+          const int64_t word = tree_.at(e[0] == 1 ? 0 : b, e[1] == 1 ? 0 : h, e[2] == 1 ? 0 : i, t / 64);
+          const int64_t j = reference::kv_length(problem, b) - spec.tree_tokens + t;
+          if ((static_cast<uint64_t>(word) >> (t % 64) & 1) == 0) {
+            problem.mask[reference::pair_index(problem, b, h, i, j)] = 0;
+          }
+        }
 }
 
 /// NaN in the queries past a length, the keys and values that no query sees, and the biases of pairs that take no part.
 template <class T>
 void Case<T>::poison() {
-  constexpr T nan = std::numeric_limits<T>::quiet_NaN();
+  const RowMap& map = sequences.keys;
   const int64_t group = spec.h_kv == 0 ? 0 : spec.h_q / spec.h_kv;
-  for (int64_t b = 0; b < spec.b; ++b) {
-    for (int64_t h = 0; h < spec.h_kv; ++h) {
-      std::vector<char> seen(static_cast<size_t>(spec.n_kv), 0);
-      for (int64_t g = h * group; g < (h + 1) * group; ++g) {
-        for (int64_t i = 0; i < reference::q_length(problem, b); ++i) {
-          for (int64_t j = 0; j < spec.n_kv; ++j) seen[j] |= reference::takes_part(problem, b, g, i, j);
+  std::vector<char> seen(static_cast<size_t>(map.batches * spec.h_kv * map.rows), 0);
+  for (int64_t b = 0; b < spec.b; ++b)
+    for (int64_t h = 0; h < spec.h_kv * group; ++h)
+      for (int64_t i = 0; i < reference::q_length(problem, b); ++i)
+        for (int64_t j = 0; j < map.rows_of(b); ++j) {
+          const RowMap::Place place = map.places[b][j];
+          seen[(place.batch * spec.h_kv + h / group) * map.rows + place.row] |=
+              reference::takes_part(problem, b, h, i, j);
         }
-      }
-      for (int64_t j = 0; j < spec.n_kv; ++j) {
-        for (int64_t i = 0; !seen[j] && !spec.k_in.repeats() && i < spec.d_k; ++i) k.at(b, h, j, i) = nan;
-        for (int64_t i = 0; !seen[j] && !spec.v_in.repeats() && i < spec.d_v; ++i) v.at(b, h, j, i) = nan;
-      }
-    }
-    for (int64_t h = 0; h < spec.h_q && !spec.q_in.repeats(); ++h) {
-      for (int64_t i = reference::q_length(problem, b); i < spec.n_q; ++i) {
-        for (int64_t d = 0; d < spec.d_k; ++d) q.at(b, h, i, d) = nan;
-      }
-    }
-  }
-  if (!spec.bias || spec.bias_in.repeats()) return;
-  if (bias_is_f64_) poison_bias(bias64_);
-  if (!bias_is_f64_) poison_bias(bias32_);
+  poison_keys(seen);
+  poison_queries();
+  poison_bias();
 }
 
 template <class T>
-template <class B>
-void Case<T>::poison_bias(Placed<B>& bias) {
-  if (bias.shape() != weights.shape()) return;
+void Case<T>::poison_keys(const std::vector<char>& seen) {
+  const auto spoil = [&](Stored& array, Stored& scales, const Placement& in) {
+    const Shape& e = array.shape();
+    const bool is_int8 = array.dtype() == DType::i8;
+    const bool own_scales = is_int8 && scales.shape() == Shape{e[0], e[1], e[2], 1} && !spec.scales_in.repeats();
+    for (int64_t b = 0; b < e[0]; ++b)
+      for (int64_t h = 0; h < e[1]; ++h)
+        for (int64_t i = 0; i < e[2]; ++i) {
+          if (seen[(b * e[1] + h) * e[2] + i]) continue;
+          if (own_scales) scales.set(b, h, i, 0, std::numeric_limits<double>::quiet_NaN());
+          if (in.repeats()) continue;
+          for (int64_t d = 0; d < e[3]; ++d)
+            array.set(b, h, i, d, is_int8 ? 127 : std::numeric_limits<double>::quiet_NaN());
+        }
+  };
+  spoil(k, k_scales_, spec.k_in);
+  if (!spec.v_of_k) spoil(v, v_scales_, spec.v_in);
+}
+
+template <class T>
+void Case<T>::poison_queries() {
+  if (spec.q_in.repeats()) return;
+  for (int64_t b = 0; b < spec.b; ++b)
+    for (int64_t i = reference::q_length(problem, b); i < sequences.queries.rows_of(b); ++i) {
+      const RowMap::Place place = sequences.queries.places[b][i];
+      for (int64_t h = 0; h < spec.h_q; ++h)
+        for (int64_t d = 0; d < spec.d_k; ++d)
+          q.set(place.batch, h, place.row, d, std::numeric_limits<double>::quiet_NaN());
+    }
+}
+
+template <class T>
+void Case<T>::poison_bias() {
+  if (!spec.bias || spec.bias_in.repeats() || bias_.shape() != weights.shape()) return;
   for (int64_t b = 0; b < spec.b; ++b)
     for (int64_t h = 0; h < spec.h_q; ++h)
       for (int64_t i = 0; i < spec.n_q; ++i)
         for (int64_t j = 0; j < spec.n_kv; ++j) {
           const bool there = i < reference::q_length(problem, b);
           if (!there || !reference::takes_part(problem, b, h, i, j))
-            bias.at(b, h, i, j) = std::numeric_limits<B>::quiet_NaN();
+            bias_.set(b, h, i, j, std::numeric_limits<double>::quiet_NaN());
         }
 }
 
@@ -405,14 +447,14 @@ Status Case<T>::attend() {
                                   .n_kv = spec.n_kv,
                                   .d_k = spec.d_k,
                                   .d_v = spec.d_v,
-                                  .dtype = dtype_of<T>()};
+                                  .dtype = q.dtype()};
     AttentionPlan plan;
     if (Status status = attention_plan(shape, executor.concurrency(), &plan); !status.ok()) return status;
     workspace_.assign(plan.workspace_bytes + 1, static_cast<char>(0xff));  // NaN, and off by one byte
     execution.workspace = workspace_.data() + 1;
     execution.workspace_bytes = plan.workspace_bytes;
   }
-  return attention(q.view(), k.view(), v.view(), outputs(), options, execution);
+  return attention(q.view(), k.view(), v_view(), outputs(), options, execution);
 }
 
 }  // namespace foveate::trial

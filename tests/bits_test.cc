@@ -16,6 +16,7 @@
 #include "foveate/attention.h"
 #include "tests/call.h"
 #include "tests/each_target.h"
+#include "tests/scattered.h"
 
 namespace foveate {
 namespace {
@@ -46,60 +47,6 @@ class Bits : public testing::Test {
 };
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(Bits, Types);
-
-/// A copy of a view that lies elsewhere with other strides.
-template <class T>
-class Scattered {
- public:
-  /// Axes in memory from outermost to innermost; `apart` elements between neighbours of the innermost; `reversed`: the
-  /// last element first; `shift` elements past an aligned address.
-  struct Form {
-    int order[4];
-    int64_t apart;
-    bool reversed;
-    int64_t shift;
-  };
-
-  Scattered(const ConstTensor& from, const Form& form) {
-    Tensor to{nullptr, from.dtype, {from.shape[0], from.shape[1], from.shape[2], from.shape[3]}, {}};
-    int64_t elements = form.apart;
-    for (int i = 3; i >= 0; --i) {
-      const int axis = form.order[i];
-      to.stride[axis] = elements;
-      elements = elements * from.shape[axis] + (i == 2 ? 3 : 0);
-    }
-    memory_.resize(static_cast<size_t>(elements + form.shift));
-    T* first = memory_.data() + form.shift;
-    if (form.reversed) {
-      for (int axis = 0; axis < 4; ++axis) {
-        first += (to.shape[axis] - 1) * to.stride[axis];
-        to.stride[axis] = -to.stride[axis];
-      }
-    }
-    to.data = first;
-    view = to;
-    copy(from, to);
-  }
-
-  static void copy(const ConstTensor& from, const Tensor& to) {
-    for (int64_t b = 0; b < from.shape[0]; ++b) {
-      for (int64_t h = 0; h < from.shape[1]; ++h) {
-        for (int64_t i = 0; i < from.shape[2]; ++i) {
-          for (int64_t d = 0; d < from.shape[3]; ++d) {
-            static_cast<T*>(to.data)[b * to.stride[0] + h * to.stride[1] + i * to.stride[2] + d * to.stride[3]] =
-                static_cast<const T*>(
-                    from.data)[b * from.stride[0] + h * from.stride[1] + i * from.stride[2] + d * from.stride[3]];
-          }
-        }
-      }
-    }
-  }
-
-  Tensor view;
-
- private:
-  std::vector<T> memory_;
-};
 
 // --- Threads, runs, memory ---
 
@@ -262,16 +209,6 @@ TYPED_TEST(Bits, HeadsThatShareATileDoNotMatter) {
       expect_same_bits(together, alone);
     });
   }
-}
-
-/// The rows [first, first + count) of a call as a call of their own, their positions kept. Under a causal mask, with no
-/// more keys than the cache holds by then.
-Call chunk(const Call& whole, int64_t first, int64_t count) {
-  const int64_t past = whole.k.shape[2] - whole.q.shape[2];
-  Call part = whole.queries(first, count);
-  if (whole.options.causal) return part.keys(0, past + first + count);
-  part.options.q_offset = past + first;
-  return part;
 }
 
 TYPED_TEST(Bits, APromptInChunksIsThePromptWhole) {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "foveate/attention.h"
+#include "tests/stored.h"
 #include "tests/thread_executor.h"
 #ifdef FOVEATE_TESTS_TBB
 #include "foveate/tbb.h"
@@ -48,7 +49,8 @@ struct Call {
 
   Call batches(int64_t first, int64_t count) const {
     Call part = *this;
-    for (ConstTensor* view : {&part.q, &part.k, &part.v, &part.options.mask, &part.options.bias}) {
+    for (ConstTensor* view : {&part.q, &part.k, &part.v, &part.options.mask, &part.options.bias, &part.options.k_scales,
+                              &part.options.v_scales, &part.options.tree_mask}) {
       *view = slice(*view, 0, first, count);
     }
     part.options.q_lengths = slice(options.q_lengths, first, count);
@@ -59,10 +61,13 @@ struct Call {
   /// One query head and its key head.
   Call head(int64_t h) const {
     Call part = *this;
-    for (ConstTensor* view : {&part.q, &part.options.mask, &part.options.bias}) *view = slice(*view, 1, h, 1);
+    for (ConstTensor* view : {&part.q, &part.options.mask, &part.options.bias, &part.options.tree_mask}) {
+      *view = slice(*view, 1, h, 1);
+    }
     const int64_t kv_head = h / (q.shape[1] / k.shape[1]);
-    part.k = slice(k, 1, kv_head, 1);
-    part.v = slice(v, 1, kv_head, 1);
+    for (ConstTensor* view : {&part.k, &part.v, &part.options.k_scales, &part.options.v_scales}) {
+      *view = slice(*view, 1, kv_head, 1);
+    }
     part.options.alibi_slopes = slice(options.alibi_slopes, h, 1);
     part.options.sinks = slice(options.sinks, h, 1);
     return part;
@@ -70,17 +75,31 @@ struct Call {
 
   Call queries(int64_t first, int64_t count) const {
     Call part = *this;
-    for (ConstTensor* view : {&part.q, &part.options.mask, &part.options.bias}) *view = slice(*view, 2, first, count);
+    for (ConstTensor* view : {&part.q, &part.options.mask, &part.options.bias, &part.options.tree_mask}) {
+      *view = slice(*view, 2, first, count);
+    }
     return part;
   }
 
   Call keys(int64_t first, int64_t count) const {
     Call part = *this;
-    for (ConstTensor* view : {&part.k, &part.v}) *view = slice(*view, 2, first, count);
+    for (ConstTensor* view : {&part.k, &part.v, &part.options.k_scales, &part.options.v_scales}) {
+      *view = slice(*view, 2, first, count);
+    }
     for (ConstTensor* view : {&part.options.mask, &part.options.bias}) *view = slice(*view, 3, first, count);
     return part;
   }
 };
+
+/// The rows [first, first + count) of a call as a call of their own, their positions kept. Under a causal mask, with no
+/// more keys than the cache holds by then.
+inline Call chunk(const Call& whole, int64_t first, int64_t count) {
+  const int64_t past = whole.k.shape[2] - whole.q.shape[2];
+  Call part = whole.queries(first, count);
+  if (whole.options.causal) return part.keys(0, past + first + count);
+  part.options.q_offset = past + first;
+  return part;
+}
 
 /// Which options a random problem has.
 struct Features {
@@ -180,18 +199,23 @@ class Problem {
   std::mt19937 random_;
 };
 
+/// The type of lse beside an o of type T.
+template <class T>
+using LseOf = std::conditional_t<std::is_same_v<T, double>, double, float>;
+
 /// The outputs of a call, packed, filled with a number that no call writes until one does.
 template <class T>
 struct Result {
   explicit Result(const Call& call) : b(call.q.shape[0]), h(call.q.shape[1]), n(call.q.shape[2]), d(call.v.shape[3]) {
-    o.assign(static_cast<size_t>(b * h * n * d), T{12345});
-    lse.assign(static_cast<size_t>(b * h * n), T{12345});
+    o.assign(static_cast<size_t>(b * h * n * d), T(12345.0f));
+    lse.assign(static_cast<size_t>(b * h * n), 12345);
   }
 
   AttentionOutputs outputs() { return {.o = view(o.data(), b, h, n, d), .lse = view(lse.data(), b, h, n, 1)}; }
 
   int64_t b, h, n, d;
-  std::vector<T> o, lse;
+  std::vector<T> o;
+  std::vector<LseOf<T>> lse;
 };
 
 inline AttentionOutputs slice(AttentionOutputs outputs, int axis, int64_t first, int64_t count) {
@@ -216,15 +240,15 @@ Result<T> attend(const Call& call, const Execution& execution = {}) {
 /// Equal bits; NaN payloads do not count.
 template <class T>
 bool same_bits(T a, T b) {
-  return (std::isnan(a) && std::isnan(b)) || std::memcmp(&a, &b, sizeof(T)) == 0;
+  return (std::isnan(trial::number_of(a)) && std::isnan(trial::number_of(b))) || std::memcmp(&a, &b, sizeof(T)) == 0;
 }
 
 template <class T>
 void expect_same_bits(const std::vector<T>& expected, const std::vector<T>& got, const char* name) {
   ASSERT_EQ(expected.size(), got.size());
   for (size_t i = 0; i < expected.size(); ++i) {
-    ASSERT_TRUE(same_bits(expected[i], got[i]))
-        << name << '[' << i << "]: " << std::hexfloat << expected[i] << " and " << got[i];
+    ASSERT_TRUE(same_bits(expected[i], got[i])) << name << '[' << i << "]: " << std::hexfloat
+                                                << trial::number_of(expected[i]) << " and " << trial::number_of(got[i]);
   }
 }
 

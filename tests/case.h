@@ -16,6 +16,7 @@
 #include <ostream>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "foveate/tensor.h"
@@ -35,7 +36,11 @@ struct Values {
 template <class T>
 void append_strided(const io::Array& array, const T* at, size_t axis, std::vector<double>* to) {
   if (axis == array.shape.size()) {
-    to->push_back(static_cast<double>(*at));
+    if constexpr (std::is_same_v<T, Float16>) {
+      to->push_back(static_cast<double>(static_cast<float>(*at)));
+    } else {
+      to->push_back(static_cast<double>(*at));
+    }
     return;
   }
   for (int64_t i = 0; i < array.shape[axis]; ++i) append_strided(array, at + i * array.stride[axis], axis + 1, to);
@@ -47,6 +52,9 @@ inline Values values(const io::Array& array) {
   switch (array.dtype) {
     case DType::f32:
       append_strided(array, static_cast<const float*>(array.data()), 0, &to.data);
+      return to;
+    case DType::f16:
+      append_strided(array, static_cast<const Float16*>(array.data()), 0, &to.data);
       return to;
     case DType::f64:
       append_strided(array, static_cast<const double*>(array.data()), 0, &to.data);

@@ -25,7 +25,7 @@ namespace {
 template <class T>
 void check(const Spec& spec) {
   Case<T> call(spec);
-  const Expected<T> expected(call.problem);
+  const Expected<T> expected(call);
   on_each_target([&] {
     SCOPED_TRACE(testing::Message() << name_of(dtype_of<T>()) << ' ' << spec);
     const Status status = call.attend();
@@ -59,6 +59,10 @@ std::set<int64_t> edges() {
   counts.erase(0);
   return counts;
 }
+
+/// The dtype of biases and vectors that is not the natural one.
+template <class T>
+constexpr DType kOther = sizeof(T) == 4 ? DType::f64 : DType::f32;
 
 constexpr int64_t kKeys[] = {1, 2, 3, 63, 64, 65, 127, 128, 129, 1023, 1024, 1025, 2049};
 constexpr int64_t kHeadDims[] = {1, 2, 3, 7, 8, 9, 17, 64, 65, 80, 128, 256};
@@ -143,17 +147,17 @@ TYPED_TEST(Kernel, EachOptionAlone) {
       {.mask = Whole{1, 1, 1, 1}},
       {.bias = Whole{1, 1, 1, 1}},
       {.bias = Whole{1, 1, 1, 1}, .bias_forbids = true},
-      {.bias = Whole{1, 1, 1, 1}, .other_dtypes = true},
-      {.bias = Whole{1, 1, 1, 1}, .bias_huge = true, .other_dtypes = true},
+      {.bias = Whole{1, 1, 1, 1}, .bias_type = kOther<TypeParam>},
+      {.bias = Whole{1, 1, 1, 1}, .bias_huge = true, .bias_type = kOther<TypeParam>},
       {.softcap = 0.25},
       {.softcap = 30},
       {.alibi = true},
-      {.alibi = true, .other_dtypes = true, .vector_stride = -1},
+      {.alibi = true, .vector_type = kOther<TypeParam>, .vector_stride = -1},
       {.sinks = true},
-      {.sinks = true, .other_dtypes = true, .vector_stride = 3},
+      {.sinks = true, .vector_type = kOther<TypeParam>, .vector_stride = 3},
       {.q_lengths = true},
       {.kv_lengths = true},
-      {.q_lengths = true, .kv_lengths = true, .other_dtypes = true, .vector_stride = 2},
+      {.q_lengths = true, .kv_lengths = true, .int32 = true, .vector_stride = 2},
       {.causal = true, .q_offset = 40},
       {.causal = true, .q_offset = -3},
       {.causal = true, .q_offset = 1040, .kv_offset = 1000},

@@ -31,13 +31,15 @@ struct Layer {
 
 // Lowest first: each row sees only rows above it.
 const std::vector<Layer> kLayers = {
-    {"tensor", {"include/foveate/tensor.h", "include/foveate/export.h"}, {}},
+    {"tensor", {"include/foveate/tensor.h", "include/foveate/float16.h", "include/foveate/export.h"}, {}},
     {"status", {"include/foveate/status.h"}, {"tensor"}},
     {"api", {"include/foveate/"}, {"tensor", "status"}},
     {"kernels", {"src/kernels/"}, {"tensor"}},
     {"target", {"src/target."}, {"tensor", "status", "api", "kernels"}},
     {"plan", {"src/plan."}, {"tensor", "kernels"}},
-    {"validate", {"src/validate.", "src/overlap.", "src/vector_at."}, {"tensor", "status", "api", "plan"}},
+    {"validate",
+     {"src/validate.", "src/check.", "src/overlap.", "src/sequences.", "src/vector_at."},
+     {"tensor", "status", "api", "kernels", "plan"}},
     {"run", {"src/run.", "src/fp_mode."}, {"tensor", "status", "api", "kernels", "target", "plan", "validate"}},
     {"operators", {"src/"}, {"tensor", "status", "api", "kernels", "target", "plan", "validate", "run"}},
     {"reference", {"reference/"}, {}},
@@ -48,9 +50,10 @@ const std::vector<Layer> kLayers = {
     {"checks", {"tests/", "fuzz/", "benchmarks/"}, {"*"}},
 };
 
-// All that a kernel may take from the standard library: no threads, no allocation, no options, no errors.
-const Names kKernelHeaders = {"algorithm", "array",   "bit",     "cassert", "cfloat",      "cmath",
-                              "cstddef",   "cstdint", "cstring", "limits",  "type_traits", "utility"};
+// All that a kernel may take from the standard library: no threads, no allocation, no options, no errors; and the
+// processor's own instructions.
+const Names kKernelHeaders = {"algorithm", "array",   "bit",    "cassert",     "cfloat",  "cmath",      "cstddef",
+                              "cstdint",   "cstring", "limits", "type_traits", "utility", "immintrin.h"};
 
 // Folders that hold no source of ours.
 const Names kSkipped = {".git", "build", "cases", "corpus", "dist", "node_modules"};

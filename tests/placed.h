@@ -49,6 +49,8 @@ T canary() {
     return std::bit_cast<float>(0x7fc0ca7au);
   } else if constexpr (std::is_same_v<T, double>) {
     return std::bit_cast<double>(0x7ff80000ca7aca7au);
+  } else if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
+    return std::bit_cast<T>(static_cast<uint16_t>(0x7fca));
   } else {
     return static_cast<T>(0x5a);
   }
@@ -104,17 +106,11 @@ class Placed {
   ConstTensor view() const { return const_cast<Placed*>(this)->writable(); }
   Tensor writable() {
     // Masks are made of bytes here, lest std::vector<bool> pack them.
-    constexpr DType dtype = sizeof(T) == 1 ? DType::boolean : dtype_of<T>();
+    constexpr DType dtype = std::is_same_v<T, unsigned char> ? DType::boolean : dtype_of<T>();
     return {memory_.empty() ? nullptr : memory_.data() + origin_,
             dtype,
             {shape_[0], shape_[1], shape_[2], shape_[3]},
             {stride_[0], stride_[1], stride_[2], stride_[3]}};
-  }
-
-  /// The last axis, of an array whose other extents are 1.
-  ConstVector vector() const {
-    const ConstTensor all = view();
-    return {all.data, all.dtype, shape_[3], stride_[3]};
   }
 
   /// Puts the canary everywhere, the elements included.

@@ -208,9 +208,10 @@ TEST(AttentionPlan, RefusesWhatACallWould) {
     EXPECT_STREQ(status.message(), message);
     EXPECT_EQ(plan.tiles, 77);
   };
-  expect({.dtype = DType::f16}, 1, StatusCode::not_supported, "dtype: float16 is not built yet; convert it to float32");
+  expect({.dtype = DType::i8}, 1, StatusCode::invalid_argument,
+         "dtype: dtype int8 is not a float type; expected float32, float64, float16 or bfloat16");
   expect({.dtype = DType::i32}, 1, StatusCode::invalid_argument,
-         "dtype: dtype int32 is not a float type; expected float32 or float64");
+         "dtype: dtype int32 is not a float type; expected float32, float64, float16 or bfloat16");
   expect({.n_q = -1}, 1, StatusCode::invalid_argument, "q: extent -1 of axis 2 is negative");
   expect({.n_kv = -1}, 1, StatusCode::invalid_argument, "k: extent -1 of axis 2 is negative");
   expect({.d_v = -1}, 1, StatusCode::invalid_argument, "v: extent -1 of axis 3 is negative");

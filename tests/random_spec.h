@@ -11,7 +11,7 @@
 #include <random>
 #include <utility>
 
-#include "tests/attention_case.h"
+#include "tests/spec.h"
 
 namespace foveate::trial {
 
@@ -110,14 +110,45 @@ inline void choose_options(Choices& c, Spec& s) {
     *s.q_offset += far;
     *s.kv_offset += far;
   }
-  s.other_dtypes = c.one_in(3);
+}
+
+inline DType random_float(Choices& c) { return c.one_of({DType::f32, DType::f16, DType::bf16, DType::f64}); }
+
+/// Types, among those that go together, and scales.
+inline void choose_storage(Choices& c, Spec& s) {
+  if (c.one_in(3)) s.bias_type = random_float(c);
+  if (c.one_in(3)) s.vector_type = random_float(c);
+  s.int32 = c.one_in(3);
   s.vector_stride = c.one_of<int64_t>({1, 1, 2, 3, -1});
+  s.v_of_k = c.one_in(10);
+  if (c.one_in(3)) return;
+  const auto narrow = [&c] { return c.one_of({DType::f16, DType::bf16, DType::f32}); };
+  const DType one = narrow();
+  s.q_type = c.one_in(4) ? narrow() : one;
+  const auto cached = [&] { return c.one_in(3) ? DType::i8 : c.one_in(4) ? narrow() : one; };
+  s.k_type = cached();
+  s.v_type = cached();
+  if (c.one_in(2)) s.k_scales = random_whole(c);
+  if (c.one_in(2)) s.v_scales = random_whole(c);
+}
+
+/// How sequences lie: two calls in three are padded.
+inline void choose_sequences(Choices& c, Spec& s) {
+  if (c.one_in(3)) {
+    s.packed_queries = c.one_in(2);
+    s.packed_keys = c.one_in(2);
+    if (c.one_in(2)) s.page_size = c.one_of<int64_t>({1, 2, 3, 16, 17, 64, 100});
+  }
+  if (c.one_in(5)) s.tree_tokens = c.one_of<int64_t>({1, 2, 5, 63, 64, 65, 100, 130});
+  if (s.tree_tokens > 0) s.tree = random_whole(c);
 }
 
 inline Spec random_spec(Choices& c, const Limits& limits) {
   Spec s;
   choose_sizes(c, limits, s);
   choose_options(c, s);
+  choose_storage(c, s);
+  choose_sequences(c, s);
   s.q_in = random_placement(c, true);
   s.k_in = random_placement(c, true);
   s.v_in = random_placement(c, true);
@@ -126,6 +157,9 @@ inline Spec random_spec(Choices& c, const Limits& limits) {
   s.o_in = random_placement(c, false);
   s.lse_in = random_placement(c, false);
   s.weights_in = random_placement(c, false);
+  s.scales_in = random_placement(c, true);
+  s.table_in = random_placement(c, false);
+  s.tree_in = random_placement(c, true);
   s.magnitude = c.one_of({1.0, 1.0, 0.1, 5.0, 30.0});
   s.non_finite = c.one_in(4) ? 1 + c.below(4) : 0;
   s.poison = !c.one_in(4);

@@ -12,6 +12,7 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -87,6 +88,40 @@ TYPED_TEST(StateMerge, IsTheFormula) {
         const long double exact = (wa * a.o[i] + wb * b.o[i]) / (wa + wb);
         const long double largest = std::max(std::abs(a.o[i]), std::abs(b.o[i]));
         EXPECT_LE(std::abs(result.o[i] - exact), eps / 2 * std::abs(exact) + 10 * u * largest);
+      }
+    }
+  }
+}
+
+// o in a 16-bit type: once more rounded, to half a step of that type; lse is float32 all the same.
+template <class Narrow>
+class NarrowStateMerge : public testing::Test {};
+using NarrowTypes = testing::Types<Float16, BFloat16>;
+TYPED_TEST_SUITE(NarrowStateMerge, NarrowTypes);
+
+TYPED_TEST(NarrowStateMerge, IsTheFormulaRounded) {
+  const float step = std::is_same_v<TypeParam, Float16> ? 0x1p-10f : 0x1p-7f;
+  std::mt19937 random(8);
+  std::normal_distribution<float> normal;
+  constexpr int64_t kRows = 40, kWidth = 3;
+  std::vector<TypeParam> a(kRows * kWidth), b(a), o(a);
+  std::vector<float> lse_a(kRows), lse_b(kRows), lse(kRows);
+  for (auto* half : {&a, &b}) std::generate(half->begin(), half->end(), [&] { return TypeParam(normal(random)); });
+  for (auto* row : {&lse_a, &lse_b}) std::generate(row->begin(), row->end(), [&] { return 3 * normal(random); });
+  lse_a[7] = -kInf<float>;
+  const Status status =
+      merge({view<const TypeParam>(a.data(), 1, 1, kRows, kWidth), view<const float>(lse_a.data(), 1, 1, kRows, 1)},
+            {view<const TypeParam>(b.data(), 1, 1, kRows, kWidth), view<const float>(lse_b.data(), 1, 1, kRows, 1)},
+            view(o.data(), 1, 1, kRows, kWidth), view(lse.data(), 1, 1, kRows, 1));
+  ASSERT_TRUE(status.ok()) << status.message();
+  for (size_t row = 0; row < kRows; ++row) {
+    const double wa = std::exp(static_cast<double>(lse_a[row])), wb = std::exp(static_cast<double>(lse_b[row]));
+    EXPECT_NEAR(lse[row], std::log(wa + wb), 1e-6 * (1 + std::abs(lse[row])));
+    for (size_t i = row * kWidth; i < (row + 1) * kWidth; ++i) {
+      const double exact = (wa * static_cast<float>(a[i]) + wb * static_cast<float>(b[i])) / (wa + wb);
+      EXPECT_NEAR(static_cast<float>(o[i]), exact, 0.51 * step * std::abs(exact) + 1e-6);
+      if (row == 7) {
+        EXPECT_EQ(o[i].bits, b[i].bits);
       }
     }
   }
@@ -221,7 +256,13 @@ TEST(StateMergeErrors, NameTheArgument) {
   EXPECT_EQ(said(a.state(), b.state(), out.lse_view(), {}), "o: shape [1, 2, 3, 1]; expected [1, 2, 3, 4]");
   EXPECT_EQ(said(a.state(), b.state(), a.o_view(), {}),
             "o: overlaps the input a.o in memory; give it memory of its own");
-  EXPECT_EQ(said({}, b.state(), out.o_view(), {}), "a.o: missing; expected a float32 or float64 array");
+  std::vector<Float16> half(2 * 3 * 4);
+  const ConstTensor narrow = view<const Float16>(half.data(), 1, 2, 3, 4);
+  EXPECT_EQ(said({narrow, a.state().lse}, b.state(), out.o_view(), {}), "b.o: float32 does not equal a.o's float16");
+  EXPECT_EQ(said({narrow, {}}, b.state(), out.o_view(), {}), "a.lse: missing; expected float32 as a.o");
+  EXPECT_EQ(said({narrow, a.state().lse}, {narrow, b.state().lse}, out.o_view(), {}),
+            "o: float32 does not equal a.o's float16");
+  EXPECT_EQ(said({}, b.state(), out.o_view(), {}), "a.o: missing; expected an array of a float type");
 }
 
 TEST(StateMergeErrors, AStopFlagStops) {

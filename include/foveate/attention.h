@@ -12,7 +12,9 @@
 //   a_ij  = exp(s_ij) / z_i                         o_i   = sum_j a_ij v_j      (under dropout: a_ij keep_ij / (1 - P))
 //
 // Shapes: q [b, h_q, n_q, d_k], k [b, h_kv, n_kv, d_k], v [b, h_kv, n_kv, d_v], o [b, h_q, n_q, d_v], any strides.
-// float32 or float64, all of q, k, v, o alike; float32 accumulates in float32, float64 in float64.
+// Types: q float64, then k and v too, and all is computed in float64; or q float32, float16 or bfloat16, and k and v each
+// one of these or int8 with scales, and all is computed in float32 (where the processor multiplies bfloat16 or int8 itself,
+// see `Native products` in docs/numerics.md). o and weights have q's type, lse the computing type.
 //
 // Guarantees
 //   Memory     O(n) beyond the arguments: the n_q x n_kv matrix is never formed, unless `weights` is asked for.
@@ -68,17 +70,17 @@ struct AttentionOptions {
   /// Boolean, true = takes part. [b, h_q, n_q, n_kv], each extent that or 1 (broadcast); read in place.
   ConstTensor mask = {};
 
-  /// Added to the scores: float32 or float64, shaped as mask. -inf: takes no part. Finite float64 too large for float32
+  /// Added to the scores: of any float type, shaped as mask. -inf: takes no part. Finite float64 too large for float32
   /// saturates.
   ConstTensor bias = {};
 
   /// > 0: scores pass through softcap * tanh(score / softcap). 0: off.
   double softcap = 0;
 
-  /// [h_q], float32 or float64, finite: the ALiBi slope of each query head.
+  /// [h_q], of a float type, finite: the ALiBi slope of each query head.
   ConstVector alibi_slopes = {};
 
-  /// [h_q], float32 or float64: one more score a head that takes weight and adds no value. -inf: no sink.
+  /// [h_q], of a float type: one more score a head that takes weight and adds no value. -inf: no sink.
   ConstVector sinks = {};
 
   /// [b], int32 or int64, in [0, n_q] and [0, n_kv]: how much of each sequence is there. Query rows past the length get
@@ -98,12 +100,36 @@ struct AttentionOptions {
   /// target, in chunks and on any threads. A dropped weight still meets its value: 0 * NaN is NaN.
   double dropout = 0;
   uint64_t seed = 0;
+
+  /// Scales of int8 keys and values: element times scale is the number meant. float32, finite or NaN, shaped as k and v are,
+  /// each extent that or 1. v_scales has extent 1 along d_v: a scale a row (or a head, or one). k_scales has extent 1 along
+  /// d_k, or else along n_kv: scales of channels, fixed before the first key came, and the same in all pages.
+  ConstTensor k_scales = {};
+  ConstTensor v_scales = {};
+
+  /// Sequences packed one behind the other, as a batch of unequal lengths is held without padding: q, o and lse are
+  /// [1, h_q, total, ...], and sequence s has the rows q_starts[s] to q_starts[s + 1] - 1 of them; likewise kv_starts for k
+  /// and v. [b + 1], int32 or int64, from 0 to the total, never descending. b, n_q and n_kv are then the number of
+  /// sequences and their greatest lengths: what mask, bias, weights and lengths are shaped by.
+  ConstVector q_starts = {};
+  ConstVector kv_starts = {};
+
+  /// Keys and values in pages: k and v are [pages, h_kv, page_size, ...], and key j of sequence s lies in row
+  /// j % page_size of page block_table[s][j / page_size]. [b, most pages], int32 or int64; wants kv_lengths, and not
+  /// kv_starts. n_kv is then most pages x page_size. Entries past a length are never read.
+  ConstMatrix block_table = {};
+
+  /// A bit for each pair of a query and one of the last tree_tokens keys of its sequence: which proposed tokens stand on its
+  /// branch, for speculative decoding. [b, h_q, n_q, ceil(tree_tokens / 64)], the first three that extent or 1, int64: key
+  /// kv_length - tree_tokens + t takes part only if bit t % 64 of word t / 64 is set.
+  ConstTensor tree_mask = {};
+  int64_t tree_tokens = 0;
 };
 
 /// What to write. Each may be left out, not all of them.
 struct AttentionOutputs {
   Tensor o = {};        ///< [b, h_q, n_q, d_v], the dtype of q
-  Tensor lse = {};      ///< [b, h_q, n_q, 1], the dtype of q: ln z_i
+  Tensor lse = {};      ///< [b, h_q, n_q, 1], float32, or float64 for a float64 q: ln z_i
   Tensor weights = {};  ///< [b, h_q, n_q, n_kv], the dtype of q: a_ij, 0 where j takes no part
 };
 

@@ -28,13 +28,13 @@
 
 namespace foveate {
 
-/// What attention() leaves of some keys. float32 or float64, both alike.
+/// What attention() leaves of some keys: o of any float type, lse of the computing type.
 struct State {
   ConstTensor o = {};    ///< [b, h, n, d_v]
   ConstTensor lse = {};  ///< [b, h, n, 1], natural logarithms
 };
 
-/// Writes the state over the keys of both: o [b, h, n, d_v] and lse [b, h, n, 1], of the states' dtype. Either may be left
+/// Writes the state over the keys of both: o [b, h, n, d_v] and lse [b, h, n, 1], of the states' dtypes. Either may be left
 /// out, not both. The workspace of `execution` is not used.
 FOVEATE_API Status merge(const State& a, const State& b, const Tensor& o, const Tensor& lse,
                          const Execution& execution = {});

@@ -10,9 +10,11 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "foveate/float16.h"
+
 namespace foveate {
 
-enum class DType : uint8_t { none, f64, f32, f16, bf16, i64, i32, boolean };
+enum class DType : uint8_t { none, f64, f32, f16, bf16, i64, i32, boolean, i8 };
 
 /// Bytes of one element; 0 for DType::none.
 constexpr int64_t size_of(DType dtype) {
@@ -27,6 +29,7 @@ constexpr int64_t size_of(DType dtype) {
     case DType::bf16:
       return 2;
     case DType::boolean:
+    case DType::i8:
       return 1;
     case DType::none:
       return 0;
@@ -51,6 +54,8 @@ constexpr const char* name_of(DType dtype) {
       return "int32";
     case DType::boolean:
       return "bool";
+    case DType::i8:
+      return "int8";
     case DType::none:
       return "none";
   }
@@ -63,8 +68,11 @@ constexpr DType dtype_of() {
   using U = std::remove_cv_t<T>;
   if constexpr (std::is_same_v<U, double>) return DType::f64;
   if constexpr (std::is_same_v<U, float>) return DType::f32;
+  if constexpr (std::is_same_v<U, Float16>) return DType::f16;
+  if constexpr (std::is_same_v<U, BFloat16>) return DType::bf16;
   if constexpr (std::is_same_v<U, int64_t>) return DType::i64;
   if constexpr (std::is_same_v<U, int32_t>) return DType::i32;
+  if constexpr (std::is_same_v<U, int8_t>) return DType::i8;
   if constexpr (std::is_same_v<U, bool>) return DType::boolean;
   return DType::none;
 }
@@ -99,12 +107,22 @@ struct Tensor {
   }
 };
 
-/// A read-only view of one axis: sinks, slopes, lengths.
+/// A read-only view of one axis: sinks, slopes, lengths, starts.
 struct ConstVector {
   const void* data = nullptr;
   DType dtype = DType::none;
   int64_t size = 0;
   int64_t stride = 1;
+
+  constexpr bool present() const { return dtype != DType::none; }
+};
+
+/// A read-only view of two axes: a block table.
+struct ConstMatrix {
+  const void* data = nullptr;
+  DType dtype = DType::none;
+  int64_t shape[2] = {0, 0};
+  int64_t stride[2] = {0, 0};
 
   constexpr bool present() const { return dtype != DType::none; }
 };
@@ -124,6 +142,13 @@ template <class T>
 constexpr ConstVector view(const T* data, int64_t size) {
   static_assert(dtype_of<T>() != DType::none, "no dtype for this element type");
   return {data, dtype_of<T>(), size, 1};
+}
+
+/// Views a packed matrix.
+template <class T>
+constexpr ConstMatrix view(const T* data, int64_t rows, int64_t columns) {
+  static_assert(dtype_of<T>() != DType::none, "no dtype for this element type");
+  return {data, dtype_of<T>(), {rows, columns}, {columns, 1}};
 }
 
 }  // namespace foveate

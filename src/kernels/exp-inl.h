@@ -68,14 +68,14 @@ HWY_INLINE V ExpReduced(D d, V r) {
                     0x1.71dec6236828ap-19, 0x1.28b09c30f35e7p-22, 0x1.ae1467f6b1adcp-26);
 }
 
-/// x, or `lowest` if x is below it; NaN stays. x86's max gives its second operand where one is NaN, NEON's, SVE's and
-/// WebAssembly's give NaN; Highway's scalar one swallows it.
+/// x, or `lowest` if x is below it; NaN stays. x86's max gives its second operand where one is NaN, WebAssembly's gives
+/// NaN; Highway's for NEON and SVE (maxnm) and its scalar one swallow it.
 template <class D, class V>
 HWY_INLINE V AtLeast(D d, hn::TFromD<D> lowest, V x) {
-#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
-  return hn::IfThenElse(hn::Lt(x, hn::Set(d, lowest)), hn::Set(d, lowest), x);
-#else
+#if (HWY_ARCH_X86 || HWY_ARCH_WASM) && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
   return hn::Max(hn::Set(d, lowest), x);
+#else
+  return hn::IfThenElse(hn::Lt(x, hn::Set(d, lowest)), hn::Set(d, lowest), x);
 #endif
 }
 

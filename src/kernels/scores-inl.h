@@ -15,11 +15,16 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
+#include "foveate/float16.h"
 #include "hwy/highway.h"
 #include "kernels/exp-inl.h"
+#include "kernels/few_rows-inl.h"
 #include "kernels/gemm-inl.h"
 #include "kernels/multiply_add-inl.h"
+#include "kernels/native-inl.h"
+#include "kernels/rows-inl.h"
 #include "kernels/tile.h"
 #include "kernels/tile_state-inl.h"
 
@@ -28,36 +33,29 @@ namespace foveate::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Rows of keys or values with an adjacent last axis: in place where they lie so, else copied to `packed`.
-template <class T>
-HWY_INLINE Broadcasts<T, false> AdjacentRows(const T* rows, int64_t n, int64_t stride, int64_t depth, int64_t stride_d,
-                                             T* packed) {
-  if (stride_d == 1 || depth == 1) return {rows, stride};
-  for (int64_t j = 0; j < n; ++j) {
-    for (int64_t i = 0; i < depth; ++i) packed[j * depth + i] = rows[j * stride + i * stride_d];
-  }
-  return {packed, depth};
-}
-
-template <class T>
-HWY_INLINE Broadcasts<T, false> KeysOf(const Tile<T>& tile, const BlockRange& range) {
-  const TileTask<T>& task = tile.task;
-  return AdjacentRows(task.k + range.key * task.k_stride, range.last - range.first, task.k_stride, task.d_k,
-                      task.k_stride_d, tile.packed_k);
-}
-
 /// A bias entry in the computing type. What is finite stays finite: a float64 bias below float32's range must not become
 /// the -inf that forbids.
 template <class T, class B>
 HWY_INLINE T BiasEntry(B value) {
-  if constexpr (sizeof(B) > sizeof(T)) {
-    constexpr B largest = std::numeric_limits<T>::max();
-    if (std::isfinite(value)) return static_cast<T>(std::clamp(value, -largest, largest));
+  if constexpr (sizeof(B) < sizeof(float)) {
+    return static_cast<T>(static_cast<float>(value));
+  } else {
+    if constexpr (sizeof(B) > sizeof(T)) {
+      constexpr B largest = std::numeric_limits<T>::max();
+      if (std::isfinite(value)) return static_cast<T>(std::clamp(value, -largest, largest));
+    }
+    return static_cast<T>(value);
   }
-  return static_cast<T>(value);
 }
 
-/// Reads one row's mask and bias for a block into a column of tile.additive. Returns how many keys it allows.
+/// Whether a row's tree lets key j take part.
+template <class T>
+HWY_INLINE bool OnBranch(const TileTask<T>& task, const Row<T>& row, int64_t j) {
+  const int64_t bit = j - task.tree_from;
+  return row.tree == nullptr || bit < 0 || (row.tree[bit / 64 * task.tree_stride] >> (bit % 64) & 1) != 0;
+}
+
+/// Reads one row's mask, bias and tree for a block into a column of tile.additive. Returns how many keys it allows.
 template <class T, class B>
 HWY_INLINE int64_t FillLane(const Tile<T>& tile, const BlockRange& range, const Row<T>& row, int64_t lane) {
   const TileTask<T>& task = tile.task;
@@ -66,7 +64,8 @@ HWY_INLINE int64_t FillLane(const Tile<T>& tile, const BlockRange& range, const 
   for (int64_t place = range.first; place < range.last; ++place) {
     const int64_t j = range.origin + place;
     T value = bias != nullptr ? BiasEntry<T>(bias[j * task.bias_stride]) : T{0};
-    if (row.mask != nullptr && row.mask[j * task.mask_stride] == 0) value = -std::numeric_limits<T>::infinity();
+    const bool allows = row.mask == nullptr || row.mask[j * task.mask_stride] != 0;
+    if (!allows || !OnBranch(task, row, j)) value = -std::numeric_limits<T>::infinity();
     allowed += value != -std::numeric_limits<T>::infinity();
     tile.additive[place * tile.width + lane] = value;
   }
@@ -103,6 +102,17 @@ HWY_INLINE bool FillAdditive(D d, const Tile<T>& tile, BlockRange& range) {
     any |= allowed > 0;
   }
   return any;
+}
+
+/// FillAdditive for the type that the bias has.
+template <class D, class T>
+HWY_INLINE bool FillAdditiveOf(D d, const Tile<T>& tile, BlockRange& range) {
+  const DType dtype = tile.task.bias_dtype;
+  if constexpr (kNarrowTypes) {
+    if (dtype == DType::f16) return FillAdditive<D, T, Float16>(d, tile, range);
+    if (dtype == DType::bf16) return FillAdditive<D, T, BFloat16>(d, tile, range);
+  }
+  return dtype == DType::f64 ? FillAdditive<D, T, double>(d, tile, range) : FillAdditive<D, T, float>(d, tile, range);
 }
 
 /// Calls body(s, lane) for each vector of scores of the range: a place of tile.s, and the lane it starts at.
@@ -161,10 +171,10 @@ HWY_INLINE void FillBounds(const Tile<T>& tile, const BlockRange& range) {
 
 /// Which lanes the key at `place` takes part in.
 template <class D, class T>
-HWY_INLINE hn::Mask<D> TakesPart(D d, const Tile<T>& tile, int64_t place, int64_t lane) {
+HWY_INLINE hn::Mask<D> TakesPart(D d, const Tile<T>& tile, const BlockRange& range, int64_t place, int64_t lane) {
   const auto at = hn::Set(d, static_cast<T>(place));
   hn::Mask<D> takes = hn::And(hn::Le(hn::Load(d, tile.low + lane), at), hn::Lt(at, hn::Load(d, tile.high + lane)));
-  if (tile.task.additive) {
+  if (range.additive) {
     const auto additive = hn::Load(d, tile.additive + place * tile.width + lane);
     takes = hn::AndNot(hn::Eq(additive, hn::Set(d, -std::numeric_limits<T>::infinity())), takes);
   }
@@ -176,8 +186,21 @@ HWY_NOINLINE void ForbidScores(D d, const Tile<T>& tile, const BlockRange& range
   const auto none = hn::Set(d, -std::numeric_limits<T>::infinity());
   ForEachVector(d, tile, range, [&](int64_t place, int64_t lane) HWY_ATTR {
     T* s = tile.s + place * tile.width + lane;
-    hn::Store(hn::IfThenElse(TakesPart(d, tile, place, lane), hn::Load(d, s), none), d, s);
+    hn::Store(hn::IfThenElse(TakesPart(d, tile, range, place, lane), hn::Load(d, s), none), d, s);
   });
+}
+
+/// scale * (q . k) of a range, into tile.s.
+template <size_t NV, class D, class T>
+HWY_INLINE void KeyProducts(D d, const Tile<T>& tile, const BlockRange& range) {
+  const TileTask<T>& task = tile.task;
+  if constexpr (kNativeProducts && std::is_same_v<T, float>) {
+    if (task.scores != Native::none) return NativeScores(tile, range);
+  }
+  if (NV == 1 && !HWY_ARCH_WASM && tile.few) return FewRowsScores(d, tile, range);
+  const int64_t keys = range.last - range.first;
+  Gemm<NV>(d, RowsOf(task.pages, task.k, range.key, keys, task.d_k, tile.packed_k), keys, task.d_k, tile.q,
+           Scaled<T>{task.scale}, tile.s + range.first * tile.width);
 }
 
 /// Computes the scores of a range into tile.s. False if no key of it takes part in any row: then nothing of it was
@@ -185,15 +208,10 @@ HWY_NOINLINE void ForbidScores(D d, const Tile<T>& tile, const BlockRange& range
 template <size_t NV, class D, class T>
 HWY_INLINE bool Scores(D d, const Tile<T>& tile, BlockRange& range) {
   const TileTask<T>& task = tile.task;
-  if (task.additive) {
-    const bool any = task.bias_dtype == DType::f64 ? FillAdditive<D, T, double>(d, tile, range)
-                                                   : FillAdditive<D, T, float>(d, tile, range);
-    if (!any) return false;
-  }
-  Gemm<NV>(d, KeysOf(tile, range), range.last - range.first, task.d_k, tile.q, Scaled<T>{task.scale},
-           tile.s + range.first * tile.width);
+  if (range.additive && !FillAdditiveOf(d, tile, range)) return false;
+  KeyProducts<NV>(d, tile, range);
   if (task.softcap > 0) ApplySoftcap(d, tile, range);
-  if (task.additive) ApplyAdditive(d, tile, range);
+  if (range.additive) ApplyAdditive(d, tile, range);
   if (task.alibi) ApplyAlibi(d, tile, range);
   if (range.partial) {
     FillBounds(tile, range);

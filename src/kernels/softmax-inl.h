@@ -17,11 +17,14 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "hwy/highway.h"
 #include "kernels/exp-inl.h"
+#include "kernels/few_rows-inl.h"
 #include "kernels/gemm-inl.h"
 #include "kernels/multiply_add-inl.h"
+#include "kernels/native-inl.h"
 #include "kernels/scores-inl.h"
 #include "kernels/tile.h"
 #include "kernels/tile_state-inl.h"
@@ -117,7 +120,7 @@ HWY_NOINLINE void MarkForbidden(D d, const Tile<T>& tile, const BlockRange& rang
   const auto forbidden = hn::Set(d, T{-1});
   ForEachVector(d, tile, range, [&](int64_t place, int64_t lane) HWY_ATTR {
     T* p = tile.s + place * tile.width + lane;
-    hn::Store(hn::IfThenElse(TakesPart(d, tile, place, lane), hn::Load(d, p), forbidden), d, p);
+    hn::Store(hn::IfThenElse(TakesPart(d, tile, range, place, lane), hn::Load(d, p), forbidden), d, p);
   });
 }
 
@@ -141,18 +144,37 @@ HWY_NOINLINE void GuardedWeightedSum(D d, const Tile<T>& tile, const BlockRange&
   }
 }
 
+/// The values of a range. Where they are the keys' own first components (latent attention), the keys as KeyProducts packed
+/// them, which few rows do not do as a whole.
+template <class T>
+HWY_INLINE Broadcasts<T, false> ValuesOf(const Tile<T>& tile, const BlockRange& range) {
+  const TileTask<T>& task = tile.task;
+  const RowSource &k = task.k, &v = task.v;
+  const int64_t keys = range.last - range.first;
+  const bool of_keys = v.data == k.data && v.dtype == k.dtype && v.stride == k.stride && v.stride_d == k.stride_d &&
+                       v.page_stride == k.page_stride && v.scales == nullptr && task.d_v <= task.d_k;
+  if (!of_keys || tile.few) return RowsOf(task.pages, v, range.key, keys, task.d_v, tile.packed_v);
+  Broadcasts<T, false> rows;
+  const bool in_place = FindInPlace(task.pages, k, range.key, keys, task.d_k, rows);
+  return in_place ? rows : Broadcasts<T, false>{tile.packed_k, task.d_k};
+}
+
 /// state.o = state.o * correction + V^T P for a range whose weights stand in tile.s.
 template <size_t NV, class D, class T>
 HWY_INLINE void WeightedSum(D d, const Tile<T>& tile, const BlockRange& range, const State<T>& state) {
   const TileTask<T>& task = tile.task;
+  if constexpr (kNativeProducts && std::is_same_v<T, float>) {
+    if (task.values != Native::none)
+      return NativeWeightedSum(tile, range, state, [&]() HWY_ATTR { MarkForbidden(d, tile, range); });
+  }
   const int64_t keys = range.last - range.first;
-  const Broadcasts<T, false> values =
-      AdjacentRows(task.v + range.key * task.v_stride, keys, task.v_stride, task.d_v, task.v_stride_d, tile.packed_v);
+  const Broadcasts<T, false> values = ValuesOf(tile, range);
   if (range.partial && !AllFinite(d, values, keys, task.d_v)) {
     MarkForbidden(d, tile, range);
     GuardedWeightedSum(d, tile, range, values, state);
     return;
   }
+  if (NV == 1 && !HWY_ARCH_WASM && tile.few) return FewRowsWeightedSum(d, tile, range, values, state);
   Gemm<NV>(d, Broadcasts<T, true>{values.data, values.stride}, task.d_v, keys, tile.s + range.first * tile.width,
            Corrected<T>{tile.correction}, state.o);
 }

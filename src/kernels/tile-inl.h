@@ -14,11 +14,15 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
+#include "foveate/float16.h"
 #include "hwy/highway.h"
 #include "kernels/dropout-inl.h"
 #include "kernels/exp-inl.h"
 #include "kernels/gemm-inl.h"
+#include "kernels/native-inl.h"
+#include "kernels/rows-inl.h"
 #include "kernels/scores-inl.h"
 #include "kernels/softmax-inl.h"
 #include "kernels/tile.h"
@@ -83,16 +87,33 @@ HWY_INLINE void ForgetEmptyRows(const Tile<T>& tile, const State<T>& state) {
   }
 }
 
-/// Writes the rows' o from a normalised state. Returns whether all is finite.
-template <class T>
+/// Calls body with an element of the type that o and weights have.
+template <class T, class Body>
+HWY_INLINE void WithOutputElement(const Tile<T>& tile, const Body& body) {
+  if constexpr (std::is_same_v<T, float> && kNarrowTypes) {
+    if (tile.task.q_dtype == DType::f16) return body(Float16());
+    if (tile.task.q_dtype == DType::bf16) return body(BFloat16());
+  }
+  body(T{});
+}
+
+/// A number as it is stored: what narrowing makes -0 is +0.
+template <class E, class T>
+HWY_INLINE E Stored(T x) {
+  const E narrow = static_cast<E>(x);
+  return static_cast<T>(narrow) == T{0} ? E{} : narrow;
+}
+
+/// Writes the rows' o, of element type E, from a normalised state. Returns whether all is finite.
+template <class E, class T>
 HWY_NOINLINE bool StoreOutputs(const Tile<T>& tile, const State<T>& state) {
   const TileTask<T>& task = tile.task;
   T check = 0;
   for (int64_t r = 0; r < task.n_rows; ++r) {
-    T* const o = task.rows[r].o;
+    E* const o = static_cast<E*>(task.rows[r].o);
     if (o == nullptr) continue;
     for (int64_t i = 0; i < task.d_v; ++i) {
-      o[i * task.o_stride] = state.o[i * tile.width + r];
+      o[i * task.o_stride] = Stored<E>(state.o[i * tile.width + r]);
       check += state.o[i * tile.width + r] * T{0};
     }
   }
@@ -101,19 +122,19 @@ HWY_NOINLINE bool StoreOutputs(const Tile<T>& tile, const State<T>& state) {
 
 /// Replaces the elements of the rows' o that are not finite by those of a state walked with lowered weights. A mean of
 /// finite values is no larger than they are: what the last rounding carries past the largest number is that number.
-template <class T>
+template <class E, class T>
 HWY_NOINLINE void RepairOutputs(const Tile<T>& tile, const State<T>& state) {
   constexpr T largest = std::numeric_limits<T>::max();
   const TileTask<T>& task = tile.task;
   for (int64_t r = 0; r < task.n_rows; ++r) {
     if (task.rows[r].o == nullptr) continue;
     for (int64_t i = 0; i < task.d_v; ++i) {
-      T& o = task.rows[r].o[i * task.o_stride];
+      E& o = static_cast<E*>(task.rows[r].o)[i * task.o_stride];
       const T low = state.o[i * tile.width + r];
-      if (std::isfinite(o)) continue;
+      if (std::isfinite(static_cast<T>(o))) continue;
       const T raised = low * static_cast<T>(1 / kLowered);
       // What dropout multiplies may truly be too large.
-      o = std::isfinite(low) && !task.dropout.on ? std::clamp(raised, -largest, largest) : raised;
+      o = Stored<E>(std::isfinite(low) && !task.dropout.on ? std::clamp(raised, -largest, largest) : raised);
     }
   }
 }
@@ -127,13 +148,31 @@ HWY_NOINLINE void StoreLse(const Tile<T>& tile, const State<T>& state) {
   }
 }
 
+template <class E, class T>
+HWY_NOINLINE void ClearWeights(const TileTask<T>& task) {
+  for (int64_t r = 0; r < task.n_rows; ++r) {
+    E* const weights = static_cast<E*>(task.rows[r].weights);
+    for (int64_t j = 0; j < task.n_kv; ++j) weights[j * task.weights_stride] = E{};
+  }
+}
+
+/// Copies a range's weights out of tile.s.
+template <class E, class T>
+HWY_NOINLINE void StoreWeightsOf(const Tile<T>& tile, const BlockRange& range) {
+  for (int64_t r = 0; r < tile.task.n_rows; ++r) {
+    const Row<T>& row = tile.task.rows[r];
+    if (row.begin >= row.end) continue;
+    E* const weights = static_cast<E*>(row.weights);
+    for (int64_t place = range.first; place < range.last; ++place) {
+      weights[(range.origin + place) * tile.task.weights_stride] = static_cast<E>(tile.s[place * tile.width + r]);
+    }
+  }
+}
+
 /// Writes the rows' weights, from a second pass over the scores: a_ij = exp(s_ij - m) / l, and 0 where j takes no part.
 template <size_t NV, class D, class T>
 HWY_NOINLINE void StoreWeights(D d, const Tile<T>& tile, const State<T>& state) {
-  const TileTask<T>& task = tile.task;
-  for (int64_t r = 0; r < task.n_rows; ++r) {
-    for (int64_t j = 0; j < task.n_kv; ++j) task.rows[r].weights[j * task.weights_stride] = T{0};
-  }
+  WithOutputElement(tile, [&](auto element) HWY_ATTR { ClearWeights<decltype(element)>(tile.task); });
   int64_t first, last;
   SplitsSeen(tile, first, last);
   constexpr int64_t kBlocks = kSplitKeys / kBlockKeys;
@@ -147,15 +186,9 @@ HWY_NOINLINE void StoreWeights(D d, const Tile<T>& tile, const State<T>& state) 
       const auto l = hn::Load(d, state.l + lane);
       const auto weight = hn::Div(Exp(d, hn::Sub(hn::Load(d, s), subtract)), l);
       const auto weightless = hn::Eq(l, hn::Zero(d));
-      hn::Store(hn::IfThenElseZero(hn::AndNot(weightless, TakesPart(d, tile, place, lane)), weight), d, s);
+      hn::Store(hn::IfThenElseZero(hn::AndNot(weightless, TakesPart(d, tile, range, place, lane)), weight), d, s);
     });
-    for (int64_t r = 0; r < task.n_rows; ++r) {
-      const Row<T>& row = task.rows[r];
-      if (row.begin >= row.end) continue;
-      for (int64_t place = range.first; place < range.last; ++place) {
-        row.weights[(range.origin + place) * task.weights_stride] = tile.s[place * tile.width + r];
-      }
-    }
+    WithOutputElement(tile, [&](auto element) HWY_ATTR { StoreWeightsOf<decltype(element)>(tile, range); });
   }
 }
 
@@ -166,21 +199,32 @@ template <size_t NV, class D, class T>
 HWY_INLINE void Finish(D d, Tile<T>& tile) {
   ForgetEmptyRows(tile, tile.total);
   Normalize(d, tile, tile.total);
-  const bool finite = StoreOutputs(tile, tile.total);
+  bool finite = true;
+  WithOutputElement(tile, [&](auto element) HWY_ATTR { finite = StoreOutputs<decltype(element)>(tile, tile.total); });
   StoreLse(tile, tile.total);
   if (tile.task.rows[0].weights != nullptr) StoreWeights<NV>(d, tile, tile.total);
   if (finite) return;
   Walk<NV>(d, tile, static_cast<T>(kLowered));
   ForgetEmptyRows(tile, tile.total);
   Normalize(d, tile, tile.total);
-  RepairOutputs(tile, tile.total);
+  WithOutputElement(tile, [&](auto element) HWY_ATTR { RepairOutputs<decltype(element)>(tile, tile.total); });
+}
+
+/// Brings in the queries, in the form that the task's products want, and what else each lane needs.
+template <class T>
+HWY_INLINE void LoadTile(const Tile<T>& tile) {
+  LoadLanes(tile);
+  if constexpr (kNativeProducts && std::is_same_v<T, float>) {
+    if (tile.task.scores != Native::none) return LoadNativeQueries(tile);
+  }
+  LoadQueries(tile);
 }
 
 template <size_t NV, class T>
 void AttendTile(const TileTask<T>& task) {
   const hn::ScalableTag<T> d;
   Tile<T> tile = MakeTile(task, static_cast<int64_t>(NV * hn::Lanes(d)));
-  LoadRows(tile);
+  LoadTile(tile);
   Walk<NV>(d, tile, T{1});
   Finish<NV>(d, tile);
 }
@@ -189,7 +233,7 @@ template <size_t NV, class T>
 void AttendSplit(const TileTask<T>& task, int64_t split, T* partial) {
   const hn::ScalableTag<T> d;
   Tile<T> tile = MakeTile(task, static_cast<int64_t>(NV * hn::Lanes(d)));
-  LoadRows(tile);
+  LoadTile(tile);
   const State<T> state{partial, partial + tile.width, partial + 2 * tile.width};
   WalkSplit<NV>(d, tile, split, state, T{1});
 }
@@ -198,7 +242,7 @@ template <size_t NV, class T>
 void MergeSplits(const TileTask<T>& task, const T* partials, int64_t n_splits) {
   const hn::ScalableTag<T> d;
   Tile<T> tile = MakeTile(task, static_cast<int64_t>(NV * hn::Lanes(d)));
-  LoadRows(tile);
+  LoadTile(tile);
   Clear(d, tile, tile.total);
   for (int64_t i = 0; i < n_splits; ++i) {
     T* partial = const_cast<T*>(partials) + i * partial_elements(tile.width, task.d_v);

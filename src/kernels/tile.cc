@@ -5,11 +5,13 @@
 #include "kernels/tile.h"
 
 #include <cstdint>
+#include <cstring>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/tile.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
+#include "kernels/native.h"
 #include "kernels/scalar_f64.h"
 #include "kernels/tile-inl.h"
 
@@ -19,9 +21,9 @@ namespace HWY_NAMESPACE {
 
 TargetKernels Kernels(const char* name) {
 #if HWY_HAVE_FLOAT64
-  return {name, KernelOf<float>(), KernelOf<double>()};
+  return {name, KernelOf<float>(), KernelOf<double>(), nullptr};
 #else
-  return {name, KernelOf<float>(), scalar_f64_kernel()};
+  return {name, KernelOf<float>(), scalar_f64_kernel(), nullptr};
 #endif
 }
 
@@ -37,45 +39,62 @@ namespace {
 
 constexpr int64_t kMaxTargets = 32;
 
-/// Our names for Highway's targets: the instruction set's own, best first within a processor.
-const char* NameOf(int64_t target) {
-  switch (target) {
-#if HWY_ARCH_X86
-    case HWY_SSSE3:
-      return "ssse3";
-    case HWY_SSE4:
-      return "sse4";
-    case HWY_AVX2:
-      return "avx2";
-    case HWY_AVX3:
-      return "avx512";
-    case HWY_AVX3_DL:
-      return "avx512-dl";
-#endif
-    case HWY_EMU128:
-    case HWY_SCALAR:
-      return "scalar";
-    default:
-      return hwy::TargetName(target);
+/// Our name for a target: Highway's in lower case, but the instruction set's own where Highway has a number for it
+/// ("AVX3_SPR": avx512-spr) and one for what is no instruction set.
+struct Name {
+  char text[32] = "scalar";
+
+  Name() = default;
+  explicit Name(int64_t target) {
+    if ((target & (HWY_EMU128 | HWY_SCALAR)) != 0) return;
+    const char* from = hwy::TargetName(target);
+    char* to = text;
+    if (std::strncmp(from, "AVX3", 4) == 0) {
+      std::memcpy(to, "avx512", 6);
+      from += 4, to += 6;
+    }
+    for (; *from != '\0' && to < text + sizeof(text) - 1; ++from) {
+      const bool capital = 'A' <= *from && *from <= 'Z';
+      *to++ = *from == '_' ? '-' : static_cast<char>(capital ? *from - 'A' + 'a' : *from);
+    }
+    *to = '\0';
   }
+};
+
+/// The best target again, with each table of native products that this processor has.
+void add_native(const TargetKernels& best, TargetKernels* kernels, int64_t& n) {
+#if HWY_ARCH_X86_64
+  for (int i = 0; native_target(i).name != nullptr && best.f32.lanes == kNativeLanes; ++i) {
+    kernels[n] = best;
+    kernels[n].name = native_target(i).name;
+    kernels[n++].native = native_target(i).products;
+  }
+#else
+  (void)best, (void)kernels, (void)n;
+#endif
 }
 
 struct Registry {
   int64_t n = 0;
+  Name names[kMaxTargets];
   TargetKernels kernels[kMaxTargets];
 
   Registry() {
     // Highway orders its target bits best first. Its dispatch table is indexed through a choice of our own, so that the
     // process-wide choice, which other users of Highway see, is left alone.
     int64_t left = hwy::SupportedTargets() & (HWY_TARGETS);
-    while (left != 0 && n < kMaxTargets) {
+    while (left != 0 && n + 2 < kMaxTargets) {
       const int64_t target = left & -left;
       left ^= target;
       hwy::ChosenTarget choice;
       choice.Update(target);
       const size_t index =
           sizeof(HWY_DISPATCH_TABLE(Kernels)) == sizeof(&HWY_STATIC_DISPATCH(Kernels)) ? 0 : choice.GetIndex();
-      kernels[n++] = HWY_DISPATCH_TABLE(Kernels)[index](NameOf(target));
+      Name& name = names[n];
+      name = Name(target);
+      const TargetKernels found = HWY_DISPATCH_TABLE(Kernels)[index](name.text);
+      if (n == 0) add_native(found, kernels, n);
+      kernels[n++] = found;
     }
   }
 };

@@ -4,7 +4,8 @@
 // errors; whoever fills a task in has checked everything (run.cc), and asserts alone stand inside.
 //
 // A tile holds up to NV vectors of query rows of one key head, transposed: lane = query. Keys and values are read in
-// place, element by element, by broadcast; nothing of them is packed unless their last axis is strided.
+// place, element by element, by broadcast; they are packed, a block at a time, only where their type is not the computing
+// one, their last axis is strided or a block lies in several pages.
 //
 //   S^T [keys x queries]  = K_block . Q^T          MR keys x NV vectors of accumulators
 //   running maximum, exp, row sums                 lane-wise, no horizontal operation anywhere
@@ -40,20 +41,59 @@ inline constexpr int64_t kTileVectors = sizeof(T) == sizeof(double) ? 1 : 2;
 inline constexpr int64_t kTileVectors = 3;
 #endif
 
+/// Whether float16, bfloat16 and int8 are read and written. Browsers' pages have no use for them, and load 6 KB less.
+#ifdef __wasm__
+inline constexpr bool kNarrowTypes = false;
+#else
+inline constexpr bool kNarrowTypes = true;
+#endif
+
+/// Rows of keys or values as they lie: of a type of their own, at any strides, in one run or in pages. Strides count
+/// elements.
+struct RowSource {
+  const void* data;  ///< the row of key 0; in pages: row 0 of page 0
+  DType dtype;
+  int64_t stride, stride_d;  ///< from row to row and from component to component
+  int64_t page_stride;
+  const float* scales;  ///< of int8, at the same places; nullptr: of another type
+  int64_t scale_stride, scale_stride_d, scale_page_stride;
+};
+
+/// Which page of a paged cache holds which keys of one sequence.
+struct Pages {
+  const void* table;  ///< of dtype, int32 or int64, stride apart; nullptr: no pages, rows lie in one run
+  DType dtype;
+  int64_t stride;
+  int64_t size;  ///< keys to a page
+};
+
+struct NativeProducts;
+
+/// Whether there can be native products (native.h) on this architecture.
+#if defined(__x86_64__)
+inline constexpr bool kNativeProducts = true;
+#else
+inline constexpr bool kNativeProducts = false;
+#endif
+
+/// Which native product a call's types allow, on a target that has them.
+enum class Native : uint8_t { none, bf16, int8 };
+
 /// One query row: a lane of the tile.
 template <class T>
 struct Row {
-  const T* q;                 ///< d_k elements, q_stride apart; nullptr: an all-zero query
+  const void* q;              ///< d_k elements of q_dtype, q_stride apart; nullptr: an all-zero query
   int64_t begin, end;         ///< the keys [begin, end) that structure (causal, window, length) lets take part
   int64_t position;           ///< p_i - kv_offset: this query's place, counted as keys are
   const unsigned char* mask;  ///< one byte a key, mask_stride apart; nullptr: none
   const void* bias;           ///< of bias_dtype, bias_stride apart; nullptr: none
+  const uint64_t* tree;       ///< words of tree_mask, tree_stride apart; nullptr: none
   uint32_t head;              ///< for dropout
   T slope;                    ///< ALiBi; 0: none
   T sink;                     ///< -inf: none
-  T* o;                       ///< d_v elements, o_stride apart; nullptr: not wanted
+  void* o;                    ///< d_v elements of q_dtype, o_stride apart; nullptr: not wanted
   T* lse;                     ///< nullptr: not wanted
-  T* weights;                 ///< n_kv elements, weights_stride apart; nullptr: not wanted
+  void* weights;              ///< n_kv elements of q_dtype, weights_stride apart; nullptr: not wanted
 };
 
 /// Which weights are dropped: see dropout-inl.h.
@@ -72,11 +112,10 @@ struct TileTask {
   const Row<T>* rows;
   int64_t n_rows;  ///< 1 .. kTileVectors<T> * lanes
 
-  const T* k;
-  const T* v;
-  int64_t k_stride, k_stride_d;  ///< from key to key and from component to component
-  int64_t v_stride, v_stride_d;
+  RowSource k, v;
+  Pages pages;             ///< of both
   int64_t n_kv, d_k, d_v;  ///< d_k >= 1
+  DType q_dtype;
   int64_t q_stride, o_stride, weights_stride;
 
   /// kv_offset modulo kSplitKeys: key j stands at place `phase + j`, and places are cut into splits and blocks.
@@ -85,12 +124,16 @@ struct TileTask {
   T scale;
   T softcap;  ///< 0: off
   bool alibi;
-  bool additive;  ///< rows have a mask or a bias
-  bool shared;    ///< all rows read the same mask row and the same bias row
+  int64_t additive_from;  ///< the first key at which rows have a mask, a bias or a tree
+  int64_t tree_from;      ///< the key of the tree's bit 0
+  bool shared;            ///< all rows read the same mask row, bias row and tree
   DType bias_dtype;
-  int64_t mask_stride, bias_stride;
+  int64_t mask_stride, bias_stride, tree_stride;
   Dropout<T> dropout;
   int64_t kv_offset;  ///< the position of key 0, for dropout
+
+  const NativeProducts* native;  ///< nullptr: none; float32 alone
+  Native scores, values;         ///< what it is used for
 
   T* scratch;  ///< scratch_elements(), aligned to 64 bytes
 };
@@ -115,6 +158,7 @@ struct TargetKernels {
   const char* name;
   TileKernel<float> f32;
   TileKernel<double> f64;
+  const NativeProducts* native;  ///< nullptr: none
 };
 
 template <class T>
@@ -134,10 +178,11 @@ constexpr int64_t splits_of(int64_t phase, int64_t n_kv) { return (phase + n_kv 
 /// Lanes of a tile of n_rows rows: whole vectors.
 constexpr int64_t tile_width(int64_t n_rows, int64_t lanes) { return (n_rows + lanes - 1) / lanes * lanes; }
 
-/// Elements of a tile's scratch: q, scores, additive mask, two outputs, packed keys and values, and nine rows of state.
+/// Elements of a tile's scratch: q, scores, additive mask, two outputs, keys packed and transposed, packed values, and
+/// eleven rows of state.
 constexpr int64_t scratch_elements(int64_t width, int64_t d_k, int64_t d_v) {
-  const int64_t packed = kBlockKeys * (d_k + d_v);
-  return width * (d_k + 2 * kBlockKeys + 2 * d_v + 10) + (packed + 15) / 16 * 16;
+  const int64_t packed = kBlockKeys * (2 * d_k + d_v);
+  return width * (d_k + 2 * kBlockKeys + 2 * d_v + 12) + (packed + 15) / 16 * 16;
 }
 
 /// Elements of the state of one split.

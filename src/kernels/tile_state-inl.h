@@ -11,8 +11,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "hwy/highway.h"
+#include "kernels/rows-inl.h"
 #include "kernels/tile.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -33,8 +35,16 @@ struct BlockRange {
   int64_t key;     ///< index of the key at `first`
   int64_t origin;  ///< index that a key at the block's first place has; negative in front of the first key
   int64_t first, last;
-  bool partial;  ///< some row has a key here that takes no part
+  bool partial;   ///< some row has a key here that takes no part
+  bool additive;  ///< rows have a mask, a bias or a tree here
 };
+
+/// Whether a tile's rows are so few that the products go row by row (few_rows-inl.h): two of 16 lanes, and one of fewer.
+/// Four rows of 16 lanes are level: 10 and 13 GB/s by the tile kernel where reading alone runs at 27 (float32, head_dim 128).
+/// Not in WebAssembly: a page decodes nothing, and loads 2 KB less.
+constexpr bool are_few(int64_t n_rows, int64_t lanes) {
+  return !HWY_ARCH_WASM && n_rows <= std::max<int64_t>(1, lanes / 8);
+}
 
 template <class T>
 struct Tile {
@@ -43,18 +53,23 @@ struct Tile {
   int64_t begin, end;                  ///< the keys that some row may see
   int64_t covered_begin, covered_end;  ///< the keys that structure grants to every row that sees any
 
-  T* q = nullptr;         ///< [d_k][width]
+  bool few;  ///< so few rows that the products go row by row (few_rows-inl.h)
+
+  T* q = nullptr;         ///< [d_k][width]; of few rows: [n_rows][d_k]
   T* s = nullptr;         ///< [kBlockKeys][width]: scores, then weights
   T* additive = nullptr;  ///< [kBlockKeys][width]: bias, -inf where the mask or the bias forbids
   State<T> total = {}, split = {};
-  T* correction = nullptr;  ///< [width]
-  T* low = nullptr;         ///< [width]: the row's first place in this block, and
-  T* high = nullptr;        ///< [width]: the place past its last
-  T* distance = nullptr;    ///< [width]: p_i minus the block's first place
-  T* slope = nullptr;       ///< [width]
-  T* sink = nullptr;        ///< [width]
-  T* packed_k = nullptr;    ///< [kBlockKeys][d_k], used where the last axis is strided
-  T* packed_v = nullptr;    ///< [kBlockKeys][d_v]
+  T* correction = nullptr;     ///< [width]
+  T* low = nullptr;            ///< [width]: the row's first place in this block, and
+  T* high = nullptr;           ///< [width]: the place past its last
+  T* distance = nullptr;       ///< [width]: p_i minus the block's first place
+  T* slope = nullptr;          ///< [width]
+  T* sink = nullptr;           ///< [width]
+  T* q_factor = nullptr;       ///< [width]: what int8 sums of this query are multiplied by, and
+  int32_t* q_start = nullptr;  ///< [width]: what they start from
+  T* packed_k = nullptr;       ///< [kBlockKeys][d_k], used where keys are not read in place
+  T* packed_v = nullptr;       ///< [kBlockKeys][d_v]
+  T* columns = nullptr;        ///< [d_k][kBlockKeys]: the keys transposed, for few rows
 };
 
 /// Lays a tile out over the task's scratch and finds which keys it sees.
@@ -66,8 +81,14 @@ HWY_INLINE Tile<T> MakeTile(const TileTask<T>& task, int64_t width) {
     at += n;
     return here;
   };
-  Tile<T> tile{
-      .task = task, .width = width, .begin = task.n_kv, .end = 0, .covered_begin = 0, .covered_end = task.n_kv};
+  const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
+  Tile<T> tile{.task = task,
+               .width = width,
+               .begin = task.n_kv,
+               .end = 0,
+               .covered_begin = 0,
+               .covered_end = task.n_kv,
+               .few = are_few(task.n_rows, lanes)};
   tile.q = take(task.d_k * width);
   tile.s = take(kBlockKeys * width);
   tile.additive = take(kBlockKeys * width);
@@ -79,8 +100,11 @@ HWY_INLINE Tile<T> MakeTile(const TileTask<T>& task, int64_t width) {
   tile.distance = take(width);
   tile.slope = take(width);
   tile.sink = take(width);
+  tile.q_factor = take(width);
+  tile.q_start = reinterpret_cast<int32_t*>(take(width));
   tile.packed_k = take(kBlockKeys * task.d_k);
   tile.packed_v = take(kBlockKeys * task.d_v);
+  tile.columns = take(kBlockKeys * task.d_k);
 
   for (int64_t r = 0; r < task.n_rows; ++r) {
     const Row<T>& row = task.rows[r];
@@ -93,20 +117,45 @@ HWY_INLINE Tile<T> MakeTile(const TileTask<T>& task, int64_t width) {
   return tile;
 }
 
-/// Transposes the queries and sets the constants of each lane. Lanes without a row get a zero query, whose results
-/// nobody reads.
+/// A row's query in the computing type: where it lies, or converted to tile.packed_k.
 template <class T>
-HWY_INLINE void LoadRows(const Tile<T>& tile) {
+HWY_INLINE const T* QueryRow(const Tile<T>& tile, const Row<T>& row) {
+  if (tile.task.q_dtype == dtype_of<T>()) return static_cast<const T*>(row.q);
+  WithElement<T>(tile.task.q_dtype, [&](auto* element) HWY_ATTR {
+    ConvertRow(static_cast<const std::remove_pointer_t<decltype(element)>*>(row.q), tile.task.q_stride, tile.task.d_k,
+               tile.packed_k);
+  });
+  return tile.packed_k;
+}
+
+/// Sets the constants of each lane. Lanes without a row have no sink, and a query and scores of zeros, whose results nobody
+/// reads.
+template <class T>
+HWY_INLINE void LoadLanes(const Tile<T>& tile) {
   const TileTask<T>& task = tile.task;
   for (int64_t lane = 0; lane < tile.width; ++lane) {
-    const Row<T>* row = lane < task.n_rows ? &task.rows[lane] : nullptr;
-    if (row != nullptr && row->q != nullptr) {
-      for (int64_t i = 0; i < task.d_k; ++i) tile.q[i * tile.width + lane] = row->q[i * task.q_stride];
-    } else {
-      for (int64_t i = 0; i < task.d_k; ++i) tile.q[i * tile.width + lane] = 0;
+    const bool there = lane < task.n_rows;
+    tile.slope[lane] = there ? task.rows[lane].slope : 0;
+    tile.sink[lane] = there ? task.rows[lane].sink : -std::numeric_limits<T>::infinity();
+  }
+  if (tile.few) std::fill(tile.s, tile.s + kBlockKeys * tile.width, T{0});
+}
+
+/// Brings the queries into tile.q, transposed unless they are few.
+template <class T>
+HWY_INLINE void LoadQueries(const Tile<T>& tile) {
+  const TileTask<T>& task = tile.task;
+  const int64_t lanes = tile.few ? task.n_rows : tile.width;
+  const int64_t step = tile.few ? 1 : tile.width, lane_step = tile.few ? task.d_k : 1;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    T* const to = tile.q + lane * lane_step;
+    if (lane >= task.n_rows || task.rows[lane].q == nullptr) {
+      for (int64_t i = 0; i < task.d_k; ++i) to[i * step] = 0;
+      continue;
     }
-    tile.slope[lane] = row != nullptr ? row->slope : 0;
-    tile.sink[lane] = row != nullptr ? row->sink : -std::numeric_limits<T>::infinity();
+    const T* const q = QueryRow(tile, task.rows[lane]);
+    const int64_t stride = q == tile.packed_k ? 1 : task.q_stride;
+    for (int64_t i = 0; i < task.d_k; ++i) to[i * step] = q[i * stride];
   }
 }
 
@@ -119,7 +168,8 @@ HWY_INLINE BlockRange RangeOf(const Tile<T>& tile, int64_t block) {
           .origin = origin,
           .first = begin - origin,
           .last = end - origin,
-          .partial = begin < tile.covered_begin || end > tile.covered_end};
+          .partial = begin < tile.covered_begin || end > tile.covered_end,
+          .additive = end > tile.task.additive_from};
 }
 
 }  // namespace HWY_NAMESPACE

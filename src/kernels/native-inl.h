@@ -1,0 +1,317 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+//
+// What a tile brings to native products (native.h), and the products made with them.
+//
+//   bfloat16 queries and keys      pairs of components, multiplied exactly and summed in float32
+//   int8 keys, any query           the query is rounded to 127 steps of its largest component, a row at a time; integer
+//                                  sums are exact: s = (q8 . k8) * (scale * max|q| / 127) * k_scale
+//   bfloat16 queries and values    pairs of keys at absolute places 2 i and 2 i + 1; weights rounded to bfloat16
+//   int8 values, any query         the same: int8 is exact in bfloat16; the weight is multiplied by v_scale first
+//
+// Keys are moved by 128 to be unsigned, as vpdpbusd wants one factor; 128 sum(q8) is taken from the sum at its start.
+#if defined(FOVEATE_SRC_KERNELS_NATIVE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef FOVEATE_SRC_KERNELS_NATIVE_INL_H_
+#undef FOVEATE_SRC_KERNELS_NATIVE_INL_H_
+#else
+#define FOVEATE_SRC_KERNELS_NATIVE_INL_H_
+#endif
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "foveate/float16.h"
+#include "hwy/highway.h"
+#include "kernels/few_rows-inl.h"
+#include "kernels/gemm-inl.h"
+#include "kernels/native.h"
+#include "kernels/rows-inl.h"
+#include "kernels/tile.h"
+#include "kernels/tile_state-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace foveate::kernels {
+namespace HWY_NAMESPACE {
+
+/// Components in a dword, and dwords that hold so many.
+constexpr int64_t dword_of(Native native) { return native == Native::int8 ? 4 : 2; }
+constexpr int64_t dwords(Native native, int64_t n) { return (n + dword_of(native) - 1) / dword_of(native); }
+
+HWY_INLINE uint32_t* as_dwords(float* x) { return reinterpret_cast<uint32_t*>(x); }
+HWY_INLINE const uint32_t* as_dwords(const float* x) { return reinterpret_cast<const uint32_t*>(x); }
+
+// --- Queries ---
+
+/// One query as pairs of bfloat16, `step` apart.
+HWY_INLINE void LoadPairs(const TileTask<float>& task, const void* row, uint32_t* to, int64_t step) {
+  const auto* q = static_cast<const BFloat16*>(row);
+  for (int64_t i = 0; i < dwords(Native::bf16, task.d_k); ++i) {
+    const uint32_t low = q[2 * i * task.q_stride].bits;
+    const uint32_t high = 2 * i + 1 < task.d_k ? q[(2 * i + 1) * task.q_stride].bits : 0;
+    to[i * step] = low | high << 16;
+  }
+}
+
+/// One query of adjacent components, rounded to int8 as quadruples, `step` apart. A query that is not finite becomes zeros
+/// whose factor is NaN, by which RescueScores knows it.
+HWY_INLINE void LoadQuadruples(const Tile<float>& tile, const float* q, int64_t lane, uint32_t* to, int64_t step) {
+  const TileTask<float>& task = tile.task;
+  float largest = 0;
+  bool finite = true;
+  for (int64_t i = 0; i < task.d_k; ++i) {
+    finite &= std::isfinite(q[i]);
+    largest = std::max(largest, std::abs(q[i]));
+  }
+  int32_t sum = 0;
+  for (int64_t i = 0; i < dwords(Native::int8, task.d_k); ++i) {
+    uint32_t quadruple = 0;
+    for (int64_t c = 4 * i; c < std::min(4 * i + 4, task.d_k); ++c) {
+      const auto q8 = finite && largest > 0 ? static_cast<int32_t>(std::nearbyint(q[c] / largest * 127.0f)) : 0;
+      sum += q8;
+      quadruple |= static_cast<uint32_t>(static_cast<uint8_t>(q8)) << (8 * (c - 4 * i));
+    }
+    to[i * step] = quadruple;
+  }
+  tile.q_start[lane] = -128 * sum;
+  tile.q_factor[lane] = finite ? task.scale * (largest / 127.0f) : std::numeric_limits<float>::quiet_NaN();
+}
+
+/// Brings the queries into tile.q as dwords: [dwords][width], of few rows [n_rows][dwords].
+HWY_INLINE void LoadNativeQueries(const Tile<float>& tile) {
+  const TileTask<float>& task = tile.task;
+  const int64_t n = dwords(task.scores, task.d_k);
+  const int64_t step = tile.few ? 1 : tile.width, lane_step = tile.few ? n : 1;
+  std::fill(tile.q_start, tile.q_start + tile.width, 0);
+  std::fill(tile.q_factor, tile.q_factor + tile.width, 0.0f);
+  std::fill(tile.q, tile.q + n * (tile.few ? task.n_rows : tile.width), 0.0f);
+  for (int64_t lane = 0; lane < task.n_rows; ++lane) {
+    const Row<float>& row = task.rows[lane];
+    uint32_t* const to = as_dwords(tile.q) + lane * lane_step;
+    if (row.q == nullptr) continue;
+    if (task.scores == Native::bf16) {
+      LoadPairs(task, row.q, to, step);
+      continue;
+    }
+    const float* const q = QueryRow(tile, row);
+    const int64_t stride = q == tile.packed_k ? 1 : task.q_stride;
+    // Scales of channels join the query.
+    const bool channels = task.k.scale_stride_d != 0 && task.d_k > 1;
+    for (int64_t i = 0; i < task.d_k; ++i) {
+      tile.packed_k[i] = q[i * stride] * (channels ? task.k.scales[i * task.k.scale_stride_d] : 1.0f);
+    }
+    LoadQuadruples(tile, tile.packed_k, lane, to, step);
+  }
+}
+
+// --- Scores ---
+
+/// n elements, some bits turned, to adjacent ones.
+template <class E>
+HWY_INLINE void CopyRow(const E* from, int64_t stride, int64_t n, E turned, float* row) {
+  E* const to = reinterpret_cast<E*>(row);
+  if (stride == 1) {
+    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<E>(from[i] ^ turned);
+  } else {
+    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<E>(from[i * stride] ^ turned);
+  }
+}
+
+/// The rows of keys [first, first + n) as dwords: pairs in place where they lie so, else copied to `packed`.
+HWY_INLINE Broadcasts<float, false> NativeKeys(const TileTask<float>& task, int64_t first, int64_t n, float* packed) {
+  const RowSource& k = task.k;
+  const int64_t width = dwords(task.scores, task.d_k);
+  if (task.scores == Native::bf16 && task.d_k % 2 == 0 && k.stride_d == 1 && (k.stride % 2 == 0 || n == 1)) {
+    const Run run = RunAt(task.pages, k, first, n);
+    if (run.n == n) {
+      return {reinterpret_cast<const float*>(static_cast<const BFloat16*>(k.data) + run.offset), k.stride / 2};
+    }
+  }
+  for (int64_t done = 0; done < n;) {
+    const Run run = RunAt(task.pages, k, first + done, n - done);
+    for (int64_t j = 0; j < run.n; ++j) {
+      float* const row = packed + (done + j) * width;
+      row[width - 1] = 0;
+      const int64_t at = run.offset + j * k.stride;
+      if (task.scores == Native::bf16) {
+        CopyRow(static_cast<const uint16_t*>(k.data) + at, k.stride_d, task.d_k, uint16_t{0}, row);
+      } else {
+        CopyRow(static_cast<const uint8_t*>(k.data) + at, k.stride_d, task.d_k, uint8_t{0x80}, row);
+      }
+    }
+    done += run.n;
+  }
+  return {packed, width};
+}
+
+/// What the scores of each key of a range are multiplied by: its scale, 1 where channels have them.
+HWY_INLINE void KeyFactors(const TileTask<float>& task, int64_t first, int64_t n, float* factors) {
+  const RowSource& k = task.k;
+  const bool channels = k.scale_stride_d != 0 && task.d_k > 1;
+  for (int64_t j = 0; j < n; ++j) {
+    factors[j] = channels ? 1.0f : k.scales[RunAt(task.pages, k, first + j, 1).scale_offset];
+  }
+}
+
+/// Scores of queries that int8 cannot hold, from their own numbers.
+HWY_NOINLINE void RescueScores(const Tile<float>& tile, const BlockRange& range) {
+  const TileTask<float>& task = tile.task;
+  for (int64_t lane = 0; lane < task.n_rows; ++lane) {
+    if (!std::isnan(tile.q_factor[lane])) continue;
+    for (int64_t place = range.first; place < range.last; ++place) {
+      const Run run = RunAt(task.pages, task.k, range.origin + place, 1);
+      const auto* k = static_cast<const int8_t*>(task.k.data) + run.offset;
+      const float* const scales = task.k.scales + run.scale_offset;
+      const float* const q = QueryRow(tile, task.rows[lane]);
+      const int64_t stride = q == tile.packed_k ? 1 : task.q_stride;
+      float sum = 0;
+      for (int64_t i = 0; i < task.d_k; ++i) {
+        sum += q[i * stride] * (static_cast<float>(k[i * task.k.stride_d]) * scales[i * task.k.scale_stride_d]);
+      }
+      tile.s[place * tile.width + lane] = sum * task.scale;
+    }
+  }
+}
+
+/// The scores of a range of few rows.
+HWY_INLINE void NativeFewRowsScores(const Tile<float>& tile, const BlockRange& range, const float* factors) {
+  const TileTask<float>& task = tile.task;
+  const int64_t keys = range.last - range.first, n = dwords(task.scores, task.d_k);
+  for (int64_t j = 0; j < keys; j += kGroupKeys) {
+    const int64_t group = std::min(kGroupKeys, keys - j);
+    PrefetchAhead(tile, range.key + j, group);
+    Transpose(NativeKeys(task, range.key + j, group, tile.packed_k + j * n), group, n, tile.columns + j);
+  }
+  float sums[kBlockKeys];
+  for (int64_t r = 0; r < task.n_rows; ++r) {
+    const uint32_t* const q = as_dwords(tile.q) + r * n;
+    float* const s = tile.s + range.first * tile.width + r;
+    if (task.scores == Native::bf16) {
+      task.native->row_bf16(q, 1, n, as_dwords(tile.columns), kBlockKeys, keys, sums);
+      for (int64_t j = 0; j < keys; ++j) s[j * tile.width] = sums[j] * task.scale;
+    } else {
+      task.native->row_i8(q, n, as_dwords(tile.columns), kBlockKeys, keys, tile.q_start[r], sums);
+      for (int64_t j = 0; j < keys; ++j) s[j * tile.width] = sums[j] * tile.q_factor[r] * factors[j];
+    }
+  }
+}
+
+/// The scores of a range, times scale, into tile.s.
+HWY_NOINLINE void NativeScores(const Tile<float>& tile, const BlockRange& range) {
+  const TileTask<float>& task = tile.task;
+  const int64_t keys = range.last - range.first;
+  float factors[kBlockKeys];
+  if (task.scores == Native::int8) KeyFactors(task, range.key, keys, factors);
+  if (tile.few) {
+    NativeFewRowsScores(tile, range, factors);
+  } else {
+    const Broadcasts<float, false> rows = NativeKeys(task, range.key, keys, tile.packed_k);
+    const NativeProduct product = {.a = as_dwords(rows.data),
+                                   .a_row_stride = rows.stride,
+                                   .a_step_stride = 1,
+                                   .rows = keys,
+                                   .steps = dwords(task.scores, task.d_k),
+                                   .b = as_dwords(tile.q),
+                                   .width = tile.width,
+                                   .c = tile.s + range.first * tile.width};
+    if (task.scores == Native::bf16) {
+      task.native->scores_bf16(product, task.scale);
+    } else {
+      task.native->scores_i8(product, tile.q_start, tile.q_factor, factors);
+    }
+  }
+  if (task.scores == Native::int8) RescueScores(tile, range);
+}
+
+// --- The weighted sum ---
+
+/// An element as bfloat16, in the low half.
+HWY_INLINE uint32_t bf16_bits(BFloat16 x) { return x.bits; }
+HWY_INLINE uint32_t bf16_bits(int8_t x) { return std::bit_cast<uint32_t>(static_cast<float>(x)) >> 16; }
+
+/// to[c] = the bfloat16s of even[c] and odd[c], either of which may be a row that is not there.
+template <class E>
+HWY_INLINE void JoinRows(const E* even, const E* odd, int64_t stride_d, int64_t n, uint32_t* to) {
+  if (even != nullptr && odd != nullptr && stride_d == 1) {
+    for (int64_t c = 0; c < n; ++c) to[c] = bf16_bits(even[c]) | bf16_bits(odd[c]) << 16;
+    return;
+  }
+  for (int64_t c = 0; c < n; ++c) {
+    to[c] = (even != nullptr ? bf16_bits(even[c * stride_d]) : 0) |
+            (odd != nullptr ? bf16_bits(odd[c * stride_d]) << 16 : 0);
+  }
+}
+
+/// Places 2 first .. 2 last of a block by pairs; those outside the range count for nothing.
+struct Pairs {
+  int64_t first, last;
+};
+
+template <class E>
+HWY_NOINLINE void JoinValues(const Tile<float>& tile, const BlockRange& range, const Pairs& pairs) {
+  const TileTask<float>& task = tile.task;
+  const auto row_at = [&](int64_t place) HWY_ATTR -> const E* {
+    if (place < range.first || place >= range.last) return nullptr;
+    return static_cast<const E*>(task.v.data) + RunAt(task.pages, task.v, range.origin + place, 1).offset;
+  };
+  uint32_t* to = as_dwords(tile.packed_v);
+  for (int64_t pair = pairs.first; pair < pairs.last; ++pair, to += task.d_v) {
+    JoinRows(row_at(2 * pair), row_at(2 * pair + 1), task.v.stride_d, task.d_v, to);
+  }
+}
+
+/// Whether n dwords hold no NaN or Inf of bfloat16.
+HWY_INLINE bool AllFinitePairs(const uint32_t* x, int64_t n) {
+  uint32_t bad = 0;
+  for (int64_t i = 0; i < n; ++i) bad |= (x[i] & 0x7f80) == 0x7f80 || (x[i] & 0x7f800000) == 0x7f800000;
+  return bad == 0;
+}
+
+/// state.o = state.o * correction + V^T P for a range whose weights stand in tile.s, which they leave as pairs.
+HWY_NOINLINE void NativeWeightedSum(const Tile<float>& tile, const BlockRange& range, const State<float>& state,
+                                    const auto& mark_forbidden) {
+  const TileTask<float>& task = tile.task;
+  const Pairs pairs = {range.first / 2, (range.last + 1) / 2};
+  const int64_t n = pairs.last - pairs.first;
+  float scales[kBlockKeys] = {};
+  bool finite = true;
+  if (task.values == Native::int8) {
+    JoinValues<int8_t>(tile, range, pairs);
+    for (int64_t place = range.first; place < range.last; ++place) {
+      const float scale = task.v.scales[RunAt(task.pages, task.v, range.origin + place, 1).scale_offset];
+      scales[place - 2 * pairs.first] = scale;
+      finite &= std::isfinite(scale);
+    }
+  } else {
+    JoinValues<BFloat16>(tile, range, pairs);
+    finite = !range.partial || AllFinitePairs(as_dwords(tile.packed_v), n * task.d_v);
+  }
+  const NativeWeights weights = {.p = tile.s + 2 * pairs.first * tile.width,
+                                 .pairs = n,
+                                 .width = tile.width,
+                                 .scales = task.values == Native::int8 ? scales : nullptr};
+  const NativeProduct product = {.a = as_dwords(tile.packed_v),
+                                 .a_row_stride = 1,
+                                 .a_step_stride = task.d_v,
+                                 .rows = task.d_v,
+                                 .steps = n,
+                                 .b = as_dwords(tile.s),
+                                 .width = tile.width,
+                                 .c = state.o};
+  if (range.partial && !finite) {
+    mark_forbidden();
+    return task.native->guarded_weighted_sum(product, weights, tile.correction);
+  }
+  task.native->round_weights(weights, as_dwords(tile.s));
+  if (!tile.few) return task.native->weighted_sum(product, tile.correction);
+  ForFewRows(tile, state, [&](int64_t r, int64_t column, int64_t columns, float* sums) HWY_ATTR {
+    task.native->row_bf16(product.b + r, tile.width, n, product.a + column, task.d_v, columns, sums);
+  });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace foveate::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif  // FOVEATE_SRC_KERNELS_NATIVE_INL_H_

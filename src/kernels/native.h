@@ -1,0 +1,70 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+//
+// Products by instructions that multiply pairs of bfloat16 or quadruples of int8, which Highway 1.0.3 does not reach: one
+// table of functions, chosen at run time beside the kernels that Highway compiles. Operands are dwords: a pair of adjacent
+// components or keys (vdpbf16ps), or four components (vpdpbusd); zeros stand behind the last.
+#ifndef FOVEATE_SRC_KERNELS_NATIVE_H_
+#define FOVEATE_SRC_KERNELS_NATIVE_H_
+
+#include <cstdint>
+
+namespace foveate::kernels {
+
+/// Lanes of a vector: kernels of this width alone can use them.
+inline constexpr int64_t kNativeLanes = 16;
+
+/// C[rows x width] = A[rows x steps] . B[steps x width], A broadcast as in gemm-inl.h; width is whole vectors of 16.
+struct NativeProduct {
+  const uint32_t* a;
+  int64_t a_row_stride, a_step_stride;
+  int64_t rows, steps;
+  const uint32_t* b;
+  int64_t width;
+  float* c;
+};
+
+/// Weights of some places of a block as float32 [2 x pairs][width], and what the value rows must still be multiplied by.
+struct NativeWeights {
+  const float* p;
+  int64_t pairs, width;
+  const float* scales;  ///< 2 x pairs of them; nullptr: none
+};
+
+/// Those that a target lacks are nullptr: all but the int8 ones, together.
+struct NativeProducts {
+  /// c = factor * sum of bfloat16 products.
+  void (*scores_bf16)(const NativeProduct& product, float factor);
+
+  /// c = (start[lane] + sum of products of A, unsigned, and B, signed) * lane_factor[lane] * row_factor[row].
+  void (*scores_i8)(const NativeProduct& product, const int32_t* start, const float* lane_factor,
+                    const float* row_factor);
+
+  /// Rounds weights to bfloat16 and joins them by pairs of places: out[pairs][width], which may be p itself.
+  void (*round_weights)(const NativeWeights& weights, uint32_t* out);
+
+  /// c = c * correction[lane] + sum of bfloat16 products.
+  void (*weighted_sum)(const NativeProduct& product, const float* correction);
+
+  /// The same sums of unrounded weights, of which a negative one means that the lane must not meet that place's value.
+  void (*guarded_weighted_sum)(const NativeProduct& product, const NativeWeights& weights, const float* correction);
+
+  /// c[lane] = sum over steps of a[step * a_stride] . b[step * b_stride + lane] for n lanes; of int8 with B unsigned,
+  /// A signed, from `start`.
+  void (*row_bf16)(const uint32_t* a, int64_t a_stride, int64_t steps, const uint32_t* b, int64_t b_stride, int64_t n,
+                   float* c);
+  void (*row_i8)(const uint32_t* a, int64_t steps, const uint32_t* b, int64_t b_stride, int64_t n, int32_t start,
+                 float* c);
+};
+
+/// A table and the name of the target that uses it.
+struct NativeTarget {
+  const char* name;
+  const NativeProducts* products;
+};
+
+/// The i-th table that this processor has, fastest first; no name past the end.
+NativeTarget native_target(int i);
+
+}  // namespace foveate::kernels
+
+#endif  // FOVEATE_SRC_KERNELS_NATIVE_H_
