@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cli/attend_arguments.h"
+#include "cli/attend_compute.h"
 #include "cli/attend_inputs.h"
 #include "cli/attend_outputs.h"
 #include "cli/attend_summary.h"
@@ -13,54 +14,46 @@
 #include "cli/interrupt.h"
 #include "cli/machine.h"
 #include "cli/progress.h"
-#include "foveate/attention.h"
 #include "foveate/tbb.h"
 
 namespace foveate::cli {
 namespace {
 
-/// Tasks to expect; 0 for a shape that attention() will refuse.
-int64_t planned_tasks(const AttentionShape& shape, int64_t workers) {
-  AttentionPlan plan;
-  return attention_plan(shape, workers, &plan).ok() ? plan.tasks : 0;
-}
-
-struct Effort {
-  double seconds;
-  int64_t threads;
-};
-
 /// Computes the outputs and tells what it took.
-Effort compute(const AttendArguments& arguments, const AttendInputs& inputs, const AttentionOutputs& outputs,
-               int threads) {
-  TbbExecutor executor(threads);
-  Progress progress(planned_tasks(inputs.shape, executor.concurrency()));
+Effort compute(const AttendArguments& arguments, const AttendInputs& inputs, const AttendOutputs& outputs) {
+  TbbExecutor executor(arguments.threads > 0 ? arguments.threads : usable_cores());
+  const auto require = [&](const Status& status) {
+    throw_unless_ok(status, in_words_of_the_command_line(status.message(), inputs, arguments.layout));
+  };
+  Computation computation(arguments, inputs);
+  require(computation.check());
+  Progress progress(computation.tasks(executor.concurrency()));
   Cancellable cancellable;
   const auto start = std::chrono::steady_clock::now();
   const Status status =
-      attention(view_on_bhnd(inputs.q, arguments.layout), view_on_bhnd(inputs.k, arguments.layout),
-                view_on_bhnd(inputs.v, arguments.layout), outputs, options_with_arrays(arguments.options, inputs),
-                {.executor = &executor, .stop = cancellable.stop(), .progress = progress.counter()});
+      computation.run(outputs, {.executor = &executor, .stop = cancellable.stop(), .progress = progress.counter()});
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   cancellable.finish();
-  throw_unless_ok(status, in_words_of_the_command_line(status.message(), inputs, arguments.layout));
-  return {taken.count(), executor.concurrency()};
+  require(status);
+  return {.threads = executor.concurrency(), .pieces = computation.pieces(), .seconds = taken.count()};
 }
 
 void run(const AttendArguments& arguments) {
   check_arguments(arguments);
   const AttendInputs inputs = load_inputs(arguments);
   AttendOutputs outputs(arguments, inputs);
-  const int threads = arguments.threads > 0 ? arguments.threads : usable_cores();
-  const Effort effort = compute(arguments, inputs, outputs.views(), threads);
+  const Effort effort = compute(arguments, inputs, outputs);
   outputs.write();
-  if (arguments.json) print_summary(arguments, inputs, outputs, effort.threads, effort.seconds);
+  if (arguments.json) print_summary(arguments, inputs, outputs, effort);
 }
 
 constexpr const char* kFooter = R"(Examples:
   foveate attend --q q.npy --k k.npy --v v.npy --causal --out o.npy
   foveate attend --q q.npy --k k.npy --v v.npy --window 128,0 --out o.npy --lse lse.npy
   foveate attend --q - --k k.npy --v v.npy --out - < q.npy > o.npy
+
+Keys and values of more than 256 MiB are read and attended to in pieces of 64 MiB, unless --weights is given or one comes
+from a pipe: they may be larger than memory.
 
 p_i is the position of query i among the keys; see --align. With lengths, n_q and n_kv there are the sequence's own.
 A row that no key takes part in gives 0, and lse -inf.

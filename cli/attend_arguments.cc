@@ -47,11 +47,11 @@ void add_inputs(CLI::App& command, AttendArguments& arguments) {
       [&](const std::string& value) {
         arguments.layout = one_of("--layout", value, {"bhnd", "bnhd"}) == 0 ? Layout::bhnd : Layout::bnhd;
       });
-  add(command, kInputs, "--dtype", "f32|f64", "compute in this type, q, k and v converted to it (default: q's own)",
+  add(command, kInputs, "--dtype", "f32|f16|bf16|f64",
+      "q, k and v are converted to this type, and so are the results (default: q's own)",
       [&](const std::string& value) {
-        const size_t choice = one_of("--dtype", value, {"f32", "f64", "f16", "bf16"});
-        if (choice > 1) refuse_not_yet("--dtype", value + " is ");
-        arguments.dtype = choice == 0 ? DType::f32 : DType::f64;
+        constexpr DType kTypes[] = {DType::f32, DType::f16, DType::bf16, DType::f64};
+        arguments.dtype = kTypes[one_of("--dtype", value, {"f32", "f16", "bf16", "f64"})];
       });
 }
 
@@ -61,6 +61,8 @@ void add_outputs(CLI::App& command, AttendArguments& arguments) {
   add_file(command, kOutputs, "--lse", "natural log of each row's sum of exp(score)  [b, h_q, n_q]", arguments.lse);
   add_file(command, kOutputs, "--weights", "attention weights  [b, h_q, n_q, n_kv]; takes n_q x n_kv memory",
            arguments.weights);
+  add_file(command, kOutputs, "--dropout-mask", "bool, true = --dropout keeps the weight  [b, h_q, n_q, n_kv]",
+           arguments.dropout_mask);
   add_flag(command, "--json", arguments.json, "a machine-readable summary on standard output")->group(kOutputs);
 }
 
@@ -74,6 +76,11 @@ void add_scores(CLI::App& command, AttendArguments& arguments) {
   add_file(command, kScores, "--alibi", "float, ALiBi slopes  [h_q]: score - slope * |p_i - j|", arguments.alibi);
   add_file(command, kScores, "--sinks", "float, one more score a head, which takes weight and adds no value  [h_q]",
            arguments.sinks);
+  add(command, kScores, "--dropout", "P",
+      "leaves out weights with probability P, divides the others by 1 - P (default 0)",
+      [&](const std::string& value) { options.dropout = finite_number("--dropout", value); });
+  add(command, kScores, "--seed", "S", "of --dropout: which weights it leaves out (default 0)",
+      [&](const std::string& value) { options.seed = seed_number("--seed", value); });
 }
 
 void add_masking(CLI::App& command, AttendArguments& arguments) {
@@ -99,8 +106,7 @@ void add_masking(CLI::App& command, AttendArguments& arguments) {
 
 /// Options that are known but not built yet: refused by name, and left out of the help.
 void add_not_yet(CLI::App& command) {
-  for (const char* name : {"--in", "--dropout", "--seed", "--dropout-mask", "--grad", "--dq", "--dk", "--dv", "--dbias",
-                           "--dsinks", "--stats"}) {
+  for (const char* name : {"--in", "--grad", "--dq", "--dk", "--dv", "--dbias", "--dsinks", "--stats"}) {
     command.add_option_function<std::string>(name, [name](const std::string&) { refuse_not_yet(name, ""); })
         ->expected(0, 1)
         ->take_last()
@@ -133,9 +139,11 @@ void check_arguments(const AttendArguments& arguments) {
   for (const auto& [option, path] : {NamedFile{"--q", arguments.q}, {"--k", arguments.k}, {"--v", arguments.v}}) {
     if (path.empty()) throw WrongUse(fmt::format("{}: missing; give --q, --k and --v, each a .npy file", option));
   }
-  std::vector<NamedFile> outputs =
-      present({{"--out", arguments.out}, {"--lse", arguments.lse}, {"--weights", arguments.weights}});
-  if (outputs.empty()) throw WrongUse("nothing to write: give --out, --lse or --weights");
+  std::vector<NamedFile> outputs = present({{"--out", arguments.out},
+                                            {"--lse", arguments.lse},
+                                            {"--weights", arguments.weights},
+                                            {"--dropout-mask", arguments.dropout_mask}});
+  if (outputs.empty()) throw WrongUse("nothing to write: give --out, --lse, --weights or --dropout-mask");
   if (arguments.json) outputs.insert(outputs.begin(), {"--json", "-"});
   check_files(present({{"--q", arguments.q},
                        {"--k", arguments.k},

@@ -18,7 +18,7 @@ namespace foveate::cli {
 struct AttendArguments {
   std::string q, k, v;
   std::string mask, bias, alibi, sinks, q_lengths, kv_lengths;
-  std::string out, lse, weights;
+  std::string out, lse, weights, dropout_mask;
 
   Layout layout = Layout::bhnd;
   std::optional<DType> dtype;  ///< left out: q's own

@@ -4,10 +4,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <stdexcept>
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
+#include "cli/attend_read.h"
 #include "cli/convert.h"
 #include "cli/errors.h"
 #include "io/npy.h"
@@ -19,14 +20,7 @@ constexpr size_t kAxes = 4;
 
 /// The array an option names, or none where it was left out.
 io::Array read(std::string_view name, const std::string& path) {
-  if (path.empty()) return {};
-  try {
-    return io::read_npy(path);
-  } catch (const io::OutOfMemory& error) {
-    throw std::runtime_error(fmt::format("{}: {}", name, error.what()));
-  } catch (const io::Error& error) {
-    throw WrongUse(fmt::format("{}: {}", name, error.what()));
-  }
+  return path.empty() ? io::Array() : read_named(name, [&] { return io::read_npy(path); });
 }
 
 bool is_float(DType dtype) { return dtype == DType::f16 || dtype == DType::f32 || dtype == DType::f64; }
@@ -70,13 +64,6 @@ void require_matching_axes(const AttendInputs& inputs) {
   }
 }
 
-DType computed_dtype(const AttendArguments& arguments, DType of_q) {
-  if (arguments.dtype) return *arguments.dtype;
-  if (of_q == DType::f16)
-    throw WrongUse("q: float16 is not built yet in foveate " FOVEATE_VERSION "; give --dtype f32");
-  return of_q;
-}
-
 AttentionShape shape_of(const AttendInputs& inputs, Layout layout, bool weights) {
   const ConstTensor q = view_on_bhnd(inputs.q, layout);
   const ConstTensor v = view_on_bhnd(inputs.v, layout);
@@ -99,6 +86,12 @@ ConstTensor view_broadcast(const io::Array& array) {
     view.stride[place] = array.stride[axis];
   }
   return view;
+}
+
+/// Which axis of k and v counts keys.
+size_t key_axis(size_t axes, Layout layout) {
+  const std::vector<size_t> places = axis_places(axes, layout);
+  return static_cast<size_t>(std::find(places.begin(), places.end(), size_t{2}) - places.begin());
 }
 
 /// Whether q's heads go into k's and v's only with the axes h and n swapped.
@@ -129,19 +122,35 @@ ConstTensor view_on_bhnd(const io::Array& array, Layout layout) {
   return view;
 }
 
-AttendInputs load_inputs(const AttendArguments& arguments) {
+AttendInputs load_inputs(const AttendArguments& arguments, const PieceLimits& limits) {
   constexpr std::string_view kBroadcast = "give at most 4, broadcast to [b, h_q, n_q, n_kv]";
   constexpr std::string_view kPerHead = "give [h_q], one number a query head";
   AttendInputs inputs;
   inputs.q = read("q", arguments.q);
-  inputs.k = read("k", arguments.k);
-  inputs.v = read("v", arguments.v);
+  // Weights are n_q x n_kv: who has room for them has room for the keys.
+  if (arguments.weights.empty() && KeyPieces::wanted(arguments.k, arguments.v, limits)) {
+    inputs.pieces = std::make_unique<KeyPieces>(arguments.k, arguments.v);
+    inputs.k = inputs.pieces->outline_of_k();
+    inputs.v = inputs.pieces->outline_of_v();
+  } else {
+    inputs.k = read("k", arguments.k);
+    inputs.v = read("v", arguments.v);
+  }
   require_matching_axes(inputs);
   for (const auto& [name, array] : {std::pair("q", &inputs.q), std::pair("k", &inputs.k), std::pair("v", &inputs.v)}) {
     require_float(name, *array);
   }
-  const DType dtype = computed_dtype(arguments, inputs.q.dtype);
-  for (io::Array* array : {&inputs.q, &inputs.k, &inputs.v}) *array = convert(std::move(*array), dtype);
+  const DType dtype = inputs.dtype = arguments.dtype.value_or(inputs.q.dtype);
+  inputs.q = convert(std::move(inputs.q), dtype);
+  if (inputs.pieces != nullptr) {
+    // What the pieces give is merged in float32 and rounded once, at the end.
+    if (dtype != DType::f64) inputs.q = convert(std::move(inputs.q), DType::f32);
+    inputs.pieces->cut(key_axis(inputs.q.shape.size(), arguments.layout), dtype, limits);
+    inputs.k.dtype = inputs.v.dtype = dtype;
+  } else {
+    inputs.k = convert(std::move(inputs.k), dtype);
+    inputs.v = convert(std::move(inputs.v), dtype);
+  }
 
   inputs.mask = read("mask", arguments.mask);
   require_axes("mask", inputs.mask, 0, kAxes, kBroadcast);

@@ -5,11 +5,13 @@
 #define FOVEATE_CLI_ATTEND_INPUTS_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/attend_arguments.h"
+#include "cli/key_pieces.h"
 #include "foveate/attention.h"
 #include "io/array.h"
 
@@ -18,12 +20,15 @@ namespace foveate::cli {
 struct AttendInputs {
   io::Array q, k, v, mask, bias, alibi, sinks, q_lengths, kv_lengths;  ///< dtype none where left out
   size_t axes = 0;                                                     ///< of q, k and v: 2, 3 or 4
-  AttentionShape shape;  ///< b, h_q, n_q and d_k as q has them, n_kv and d_v as v has, dtype as computed in
+  std::unique_ptr<KeyPieces>
+      pieces;                 ///< where k and v are larger than memory: they are outlines then, never to be read
+  AttentionShape shape;       ///< b, h_q, n_q and d_k as q has them, n_kv and d_v as v has, dtype as the library sees q
+  DType dtype = DType::none;  ///< of the results; narrower than the library's where these are merged from pieces
 };
 
-/// Reads and converts. Throws WrongUse for what the library would never see: axes that do not match, elements that are no
-/// floats. All else is left to the library.
-AttendInputs load_inputs(const AttendArguments& arguments);
+/// Reads and converts; large keys and values are only opened. Throws WrongUse for what the library would never see: axes
+/// that do not match, elements that are no floats. All else is left to the library.
+AttendInputs load_inputs(const AttendArguments& arguments, const PieceLimits& limits = {});
 
 /// The options with their arrays, which `inputs` keeps.
 AttentionOptions options_with_arrays(const AttentionOptions& options, const AttendInputs& inputs);

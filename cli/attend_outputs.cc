@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "cli/convert.h"
 #include "cli/errors.h"
 #include "io/npy.h"
 #include "io/output_file.h"
@@ -45,38 +46,55 @@ AttendOutputs::Output make_output(std::string name, std::string path, DType dtyp
   io::Array array = allocate(name, shape, dtype);
   Tensor view{array.data(), dtype, {extents[0], extents[1], extents[2], extents[3]}, {0, 0, 0, 0}};
   for (size_t axis = 0; axis < places.size(); ++axis) view.stride[places[axis]] = array.stride[axis];
-  return {std::move(name), std::move(path), std::move(array), view};
+  return {std::move(name), std::move(path), std::move(array), view, dtype};
 }
 
 }  // namespace
 
 AttendOutputs::AttendOutputs(const AttendArguments& arguments, const AttendInputs& inputs) {
   const AttentionShape& shape = inputs.shape;
-  const auto add = [&](const char* name, const std::string& path, int64_t last, const std::vector<size_t>& places) {
+  const auto add = [&](const char* name, const std::string& path, DType dtype, int64_t last,
+                       const std::vector<size_t>& places) {
     if (path.empty()) return;
-    outputs_.push_back(make_output(name, path, shape.dtype, {shape.b, shape.h_q, shape.n_q, last}, places));
+    outputs_.push_back(make_output(name, path, dtype, {shape.b, shape.h_q, shape.n_q, last}, places));
   };
-  // lse and weights are [b, h, n, ...] in any layout.
+  const DType of_lse = shape.dtype == DType::f64 ? DType::f64 : DType::f32;
+  // All but out are [b, h, n, ...] in any layout.
   const std::vector<size_t> in_layout = axis_places(inputs.axes, arguments.layout);
   const std::vector<size_t> head_first = axis_places(inputs.axes, Layout::bhnd);
-  add("out", arguments.out, shape.d_v, in_layout);
-  add("lse", arguments.lse, 1, {head_first.begin(), head_first.end() - 1});
-  add("weights", arguments.weights, shape.n_kv, head_first);
+  add("out", arguments.out, shape.dtype, shape.d_v, in_layout);
+  add("lse", arguments.lse, of_lse, 1, {head_first.begin(), head_first.end() - 1});
+  add("weights", arguments.weights, shape.dtype, shape.n_kv, head_first);
+  add("dropout-mask", arguments.dropout_mask, DType::boolean, shape.n_kv, head_first);
+  for (Output& output : outputs_) {
+    if (output.name == "out" || output.name == "weights") output.dtype = inputs.dtype;
+  }
 }
 
 AttentionOutputs AttendOutputs::views() const {
-  AttentionOutputs views;
-  for (const Output& output : outputs_) {
-    (output.name == "out" ? views.o : output.name == "lse" ? views.lse : views.weights) = output.view;
-  }
-  return views;
+  return {.o = view("out"), .lse = view("lse"), .weights = view("weights")};
 }
 
-void AttendOutputs::write() const {
+Tensor AttendOutputs::dropout_mask() const { return view("dropout-mask"); }
+
+Tensor AttendOutputs::view(std::string_view name) const {
+  for (const Output& output : outputs_) {
+    if (output.name == name) return output.view;
+  }
+  return {};
+}
+
+void AttendOutputs::write() {
   std::vector<io::OutputFile> files;
   files.reserve(outputs_.size());
   for (const Output& output : outputs_) files.emplace_back(output.path);
-  for (size_t i = 0; i < files.size(); ++i) io::write_npy(files[i], outputs_[i].array);
+  for (size_t i = 0; i < files.size(); ++i) {
+    Output& output = outputs_[i];
+    if (output.dtype != DType::boolean) {
+      output.array = convert(convert(std::move(output.array), output.dtype), output.stored_dtype());
+    }
+    io::write_npy(files[i], output.array);
+  }
   io::commit_together(files);
 }
 

@@ -5,6 +5,7 @@
 #define FOVEATE_CLI_ATTEND_OUTPUTS_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/attend_arguments.h"
@@ -21,20 +22,27 @@ class AttendOutputs {
     std::string path;
     io::Array array;  ///< packed, with the axes its file has
     Tensor view;      ///< the same on the axes of the library
+    DType dtype;      ///< what its elements are rounded to
+
+    /// The type its file has: .npy has no bfloat16, whose numbers are stored as float32.
+    DType stored_dtype() const { return dtype == DType::bf16 ? DType::f32 : dtype; }
   };
 
   /// Makes room for what was asked for; memory is taken as it is written.
   AttendOutputs(const AttendArguments& arguments, const AttendInputs& inputs);
 
-  /// Where the library writes.
+  /// Where the library writes; absent views were not asked for.
   AttentionOutputs views() const;
+  Tensor dropout_mask() const;
 
   /// Writes all files, then puts them in place together.
-  void write() const;
+  void write();
 
   const std::vector<Output>& all() const { return outputs_; }
 
  private:
+  Tensor view(std::string_view name) const;
+
   std::vector<Output> outputs_;
 };
 

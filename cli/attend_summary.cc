@@ -38,6 +38,8 @@ Json options_of(const AttendArguments& arguments, const AttentionShape& shape) {
           {"bias", or_null(arguments.bias)},
           {"alibi", or_null(arguments.alibi)},
           {"sinks", or_null(arguments.sinks)},
+          {"dropout", options.dropout},
+          {"seed", options.seed},
           {"q_lengths", or_null(arguments.q_lengths)},
           {"kv_lengths", or_null(arguments.kv_lengths)}};
 }
@@ -45,7 +47,8 @@ Json options_of(const AttendArguments& arguments, const AttentionShape& shape) {
 Json outputs_of(const AttendOutputs& outputs) {
   Json all = Json::object();
   for (const AttendOutputs::Output& output : outputs.all()) {
-    all[output.name] = {{"file", output.path}, {"dtype", name_of(output.array.dtype)}, {"shape", output.array.shape}};
+    all[output.name] = {
+        {"file", output.path}, {"dtype", name_of(output.stored_dtype())}, {"shape", output.array.shape}};
   }
   return all;
 }
@@ -53,13 +56,14 @@ Json outputs_of(const AttendOutputs& outputs) {
 }  // namespace
 
 void print_summary(const AttendArguments& arguments, const AttendInputs& inputs, const AttendOutputs& outputs,
-                   int64_t threads, double seconds) {
+                   const Effort& effort) {
   const Json summary = {{"foveate", FOVEATE_VERSION},
                         {"shape", shape_of(inputs.shape)},
-                        {"dtype", name_of(inputs.shape.dtype)},
+                        {"dtype", name_of(inputs.dtype)},
                         {"target", active_target()},
-                        {"threads", threads},
-                        {"seconds", seconds},
+                        {"threads", effort.threads},
+                        {"pieces", effort.pieces},
+                        {"seconds", effort.seconds},
                         {"dense_flops", dense_flops(inputs.shape)},
                         {"options", options_of(arguments, inputs.shape)},
                         {"outputs", outputs_of(outputs)}};

@@ -12,9 +12,16 @@
 
 namespace foveate::cli {
 
-/// One JSON object on standard output: the shape, how it was computed (by how many threads, in how many seconds), the options, the outputs.
+/// What a computation took.
+struct Effort {
+  int64_t threads;
+  int64_t pieces;  ///< that keys and values came in
+  double seconds;
+};
+
+/// One JSON object on standard output: the shape, how it was computed, the options, the outputs.
 void print_summary(const AttendArguments& arguments, const AttendInputs& inputs, const AttendOutputs& outputs,
-                   int64_t threads, double seconds);
+                   const Effort& effort);
 
 }  // namespace foveate::cli
 

@@ -2,33 +2,23 @@
 #include "cli/convert.h"
 
 #include <cassert>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <utility>
+
+#include "foveate/float16.h"
 
 namespace foveate::cli {
 namespace {
 
-/// The bits of an IEEE binary16 number.
-struct Half {
-  uint16_t bits;
-
-  explicit operator double() const {
-    const int exponent = bits >> 10 & 0x1f;
-    const int fraction = bits & 0x3ff;
-    double magnitude;
-    if (exponent == 0x1f) {
-      magnitude = fraction == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
-    } else if (exponent == 0) {
-      magnitude = std::ldexp(fraction, -24);
-    } else {
-      magnitude = std::ldexp(fraction + 0x400, exponent - 25);
-    }
-    return bits & 0x8000 ? -magnitude : magnitude;
+/// Rounded once, to the nearest.
+template <class To, class From>
+To converted(From x) {
+  if constexpr (sizeof(From) == 2) {
+    return static_cast<To>(static_cast<float>(x));
+  } else {
+    return static_cast<To>(x);
   }
-  explicit operator float() const { return static_cast<float>(static_cast<double>(*this)); }
-};
+}
 
 template <class From, class To>
 void convert_elements(const io::Array& from, io::Array& to) {
@@ -45,7 +35,7 @@ void convert_elements(const io::Array& from, io::Array& to) {
     for (int64_t b = 0; b < extent[1]; ++b) {
       for (int64_t c = 0; c < extent[2]; ++c) {
         const From* row = source + a * stride[0] + b * stride[1] + c * stride[2];
-        for (int64_t d = 0; d < extent[3]; ++d) *target++ = static_cast<To>(row[d * stride[3]]);
+        for (int64_t d = 0; d < extent[3]; ++d) *target++ = converted<To>(row[d * stride[3]]);
       }
     }
   }
@@ -57,7 +47,10 @@ io::Array convert_to(const io::Array& from) {
   if (from.size() == 0) return to;
   switch (from.dtype) {
     case DType::f16:
-      convert_elements<Half, To>(from, to);
+      convert_elements<Float16, To>(from, to);
+      break;
+    case DType::bf16:
+      convert_elements<BFloat16, To>(from, to);
       break;
     case DType::f32:
       convert_elements<float, To>(from, to);
@@ -73,7 +66,17 @@ io::Array convert_to(const io::Array& from) {
 
 io::Array convert(io::Array array, DType to) {
   if (array.dtype == to) return array;
-  return to == DType::f32 ? convert_to<float>(array) : convert_to<double>(array);
+  switch (to) {
+    case DType::f16:
+      return convert_to<Float16>(array);
+    case DType::bf16:
+      return convert_to<BFloat16>(array);
+    case DType::f32:
+      return convert_to<float>(array);
+    default:
+      assert(to == DType::f64);
+      return convert_to<double>(array);
+  }
 }
 
 }  // namespace foveate::cli

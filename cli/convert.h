@@ -9,7 +9,7 @@
 
 namespace foveate::cli {
 
-/// float16, float32 or float64 to float32 or float64. Of the same type: the array itself. At most four axes.
+/// Any float type to any other. Of the same type: the array itself. At most four axes.
 io::Array convert(io::Array array, DType to);
 
 }  // namespace foveate::cli

@@ -83,6 +83,13 @@ int64_t whole_number(std::string_view option, std::string_view text, int64_t lea
   return *value;
 }
 
+uint64_t seed_number(std::string_view option, std::string_view text) {
+  bool beyond = false;
+  const std::optional<uint64_t> value = parse<uint64_t>(text, &beyond);
+  if (!value) throw WrongUse(fmt::format("{}: '{}' is not a whole number from 0 to 2^64 - 1", option, text));
+  return *value;
+}
+
 std::vector<int64_t> whole_numbers(std::string_view option, std::string_view text, std::string_view form,
                                    std::string_view example) {
   std::vector<int64_t> values;

@@ -18,6 +18,9 @@ double finite_number(std::string_view option, std::string_view text);
 /// A whole number of at least `least`.
 int64_t whole_number(std::string_view option, std::string_view text, int64_t least);
 
+/// A whole number from 0 to 2^64 - 1, as seeds are.
+uint64_t seed_number(std::string_view option, std::string_view text);
+
 /// Whole numbers with commas between them, as many as `form` ("L,R") names and `example` ("128,0") shows.
 std::vector<int64_t> whole_numbers(std::string_view option, std::string_view text, std::string_view form,
                                    std::string_view example);

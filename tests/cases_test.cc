@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What the command line refuses as "not built yet". A case that needs one of these checks the refusal, and is skipped.
-const std::set<std::string> kNotYet = {"bf16", "f16", "grad"};
+const std::set<std::string> kNotYet = {"grad"};
 
 /// The arrays that come with `grad`.
 const std::set<std::string> kGradients = {"dq", "dk", "dv", "dbias", "dsinks"};
@@ -162,12 +162,6 @@ class CommandLine : public testing::TestWithParam<Case> {};
 TEST_P(CommandLine, Forward) {
   const Case& c = GetParam();
   const json& calls = c.about.at("calls");
-  for (const std::string& feature : kNotYet) {
-    if (feature == "grad" || !c.needs(feature)) continue;
-    expect_refused(attend(c, calls.at(0), false), {"not built yet"});
-    GTEST_SKIP() << c.name << " needs " << feature << ", which is not built yet";
-  }
-
   std::vector<Outcome> outcomes;
   for (const json& call : calls) outcomes.push_back(attend(c, call, false));
   if (c.about.contains("refused")) return expect_refused(outcomes[0], c.about.at("refused"));

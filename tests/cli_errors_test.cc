@@ -67,10 +67,17 @@ TEST_F(CliErrors, ErrorsWordByWord) {
       {{"--", "--causal"}, "unexpected '--causal' after --" + help},
       {{"--align", "left"}, "--align: 'left' is none of bottom-right, top-left"},
       {{"--layout", "bnh"}, "--layout: 'bnh' is none of bhnd, bnhd"},
-      {{"--dtype", "bf16"}, "--dtype: bf16 is not built yet in foveate 0.1.0"},
-      {{"--dropout", "0.1"}, "--dropout: not built yet in foveate 0.1.0"},
-      {{"--dropout"}, "--dropout: not built yet in foveate 0.1.0"},
-      {{"--dropout", "0", "--dropout", "0"}, "--dropout: not built yet in foveate 0.1.0"},
+      {{"--dtype", "half"}, "--dtype: 'half' is none of f32, f16, bf16, f64"},
+      {{"--dropout"}, "--dropout: no value given" + help},
+      {{"--dropout", "0", "--dropout", "0"}, "--dropout: given more than once" + help},
+      {{"--dropout", "half"}, "--dropout: 'half' is not a finite number, such as 0.125"},
+      {{"--dropout", "1"}, "dropout: 1; expected a probability, at least 0 and below 1"},
+      {{"--dropout", "-0.1"}, "dropout: -0.1; expected a probability, at least 0 and below 1"},
+      {{"--dropout", "10%"}, "--dropout: '10%' is not a finite number, such as 0.125"},
+      {{"--seed", "-1"}, "--seed: '-1' is not a whole number from 0 to 2^64 - 1"},
+      {{"--seed", "18446744073709551616"}, "--seed: '18446744073709551616' is not a whole number from 0 to 2^64 - 1"},
+      {{"--seed", "1.0"}, "--seed: '1.0' is not a whole number from 0 to 2^64 - 1"},
+      {{"--dropout-mask", "o.npy"}, "--dropout-mask: o.npy: is --out's" + own_file},
       {{"--grad", "q.npy", "--dq", "dq.npy"}, "--grad: not built yet in foveate 0.1.0"},
       {{"--stats", "s.json"}, "--stats: not built yet in foveate 0.1.0"},
       {{"--lse", "l.safetensors"}, "--lse: .safetensors is not built yet in foveate 0.1.0"},
@@ -163,16 +170,13 @@ TEST_F(CliErrors, ErrorsOfQKV) {
   save<float>("v.npy", {1, 2, 3, 4}, Floats(24));
   EXPECT_EQ(run({"attend", "--q", "q.npy", "--out", "o.npy"}).err,
             "foveate attend: --k: missing; give --q, --k and --v, each a .npy file\n");
-  EXPECT_EQ(attend({}).err, "foveate attend: nothing to write: give --out, --lse or --weights\n");
+  EXPECT_EQ(attend({}).err, "foveate attend: nothing to write: give --out, --lse, --weights or --dropout-mask\n");
   EXPECT_EQ(
       attend({"--out", "o.npy"}).err,
       "foveate attend: k: 4 axes, shape [1, 2, 3, 4], where q has 3, shape [2, 3, 4]; give q, k and v equally many\n");
   save<float>("q.npy", {4}, Floats(4));
   EXPECT_EQ(attend({"--out", "o.npy"}).err,
             "foveate attend: q: 1 axis, shape [4]; give [n, d], [h, n, d] or [b, h, n, d]\n");
-  save<uint16_t>("q.npy", {1, 2, 3, 4}, std::vector<uint16_t>(24), DType::f16);
-  EXPECT_EQ(attend({"--out", "o.npy"}).err,
-            "foveate attend: q: float16 is not built yet in foveate 0.1.0; give --dtype f32\n");
   save<int32_t>("q.npy", {1, 2, 3, 4}, std::vector<int32_t>(24));
   EXPECT_EQ(attend({"--out", "o.npy"}).err,
             "foveate attend: q: int32 elements, not floats; save it with astype('float32')\n");

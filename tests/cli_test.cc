@@ -37,6 +37,14 @@ TEST_F(CliTest, ComputesInTheTypeAskedFor) {
   save<uint16_t>("v.npy", {2, 1}, {0x8001, 0x4400}, DType::f16);  // the smallest negative number, 4
   expect_success({"--dtype", "f32", "--out", "o.npy"});
   expect_near("o.npy", {3});
+  expect_success({"--out", "o.npy", "--lse", "lse.npy", "--weights", "a.npy"});  // float16 as q, but for lse
+  EXPECT_EQ(values<Float16>("o.npy").at(0).bits, 0x4200);                        // 3
+  EXPECT_EQ(values<Float16>("a.npy").at(1).bits, 0x3a00);                        // 0.75
+  EXPECT_NEAR(values("lse.npy").at(0), std::log(4.0), 1e-4);                     // the keys were rounded
+  save<float>("q.npy", {1, 1}, {1});
+  save<float>("v.npy", {2, 1}, {0, 1.00390625f});         // 1 + 2^-8, a tie: to 1
+  expect_success({"--dtype", "bf16", "--out", "o.npy"});  // .npy has no bfloat16: float32 of its numbers
+  EXPECT_EQ(values("o.npy").at(0), 0.75f);
 }
 
 TEST_F(CliTest, Scores) {
