@@ -59,7 +59,13 @@ fuzz: ## each fuzzer for FUZZ_SECONDS (300)
 	@scripts/setup check
 	@scripts/fuzz $(FUZZ_SECONDS)
 
-check-all: format-check tidy test targets asan ubsan tsan fuzz ## all of it: the long round
+test-arm: ## the engine's tests on 64-bit ARM, emulated
+	@scripts/test-arm
+
+test-highway: ## the engine's tests with the newest Highway that Debian has; needs root
+	@scripts/test-highway
+
+check-all: format-check tidy test targets asan ubsan tsan fuzz test-arm test-highway ## all of it: the long round
 
 page-build: ## the interactive page into web/dist, for any web server; the next build embeds it
 	@scripts/page
@@ -70,4 +76,4 @@ page-test: page-build ## the page's tests, and those of the engine as WebAssembl
 clean: ## remove what was built
 	@rm -rf build web/dist
 
-.PHONY: help demo page-build page-test build test bench format format-check tidy targets asan ubsan tsan fuzz check-all clean
+.PHONY: help demo page-build page-test build test bench format format-check tidy targets asan ubsan tsan fuzz test-arm test-highway check-all clean
