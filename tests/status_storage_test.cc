@@ -145,9 +145,9 @@ TEST_F(Storage, ScaleShapes) {
       "1]; each extent must equal it or be 1");
   options_.k_scales = view<const float>(scales_, 2, 2, 5, 8);
   expect(
-      "k_scales: shape [2, 2, 5, 8] does not broadcast to [b, h_kv, 1, d_k] = [2, 2, 1, 8]; each extent must equal it "
-      "or "
-      "be 1");
+      "k_scales: shape [2, 2, 5, 8] does not broadcast to one for each channel, k's shape but for 1 row, = [2, 2, 1, "
+      "8]; "
+      "each extent must equal it or be 1");
   options_.k_scales = view<const float>(scales_, 1, 2, 1, 8);
   expect_right();
   options_.k_scales = view<const float>(nullptr, 1, 1, 1, 1);
