@@ -23,6 +23,7 @@
 #include "cli/interrupt.h"
 #include "cli/option_value.h"
 #include "cli/serve.h"
+#include "cli/verify_bits.h"
 
 namespace foveate::cli {
 namespace {
@@ -160,6 +161,7 @@ int main(int argc, char** argv) {
   add_demo(app, exit_status);
   add_info(app);
   add_serve(app);
+  add_verify_bits(app, exit_status);
   exit_status = run(app, argc, argv, exit_status);
   return flush_standard_output(app, exit_status);
 }

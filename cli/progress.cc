@@ -29,13 +29,13 @@ void write_to_terminal(std::string_view text) {
 }
 
 /// One line of the terminal, never more: the terminal could not erase what it has wrapped.
-std::string bar(double share, double seconds, int width) {
-  constexpr int kWords = 34;  // all but the cells, the seconds in eight digits
-  const int cells = std::min(width - kWords, kMostCells);
+std::string bar(std::string_view name, double share, double seconds, int width) {
+  constexpr int kWords = 28;  // all but the name and the cells, the seconds in eight digits
+  const int cells = std::min(width - kWords - static_cast<int>(name.size()), kMostCells);
   if (cells < 1) return {};
   const int full = static_cast<int>(share * cells);
   std::string line =
-      fmt::format("{}attend [{:#<{}}{:.<{}}] {:3.0f} %", kErase, "", full, "", cells - full, share * 100);
+      fmt::format("{}{} [{:#<{}}{:.<{}}] {:3.0f} %", kErase, name, "", full, "", cells - full, share * 100);
   const double left = seconds * (1 - share) / share;
   if (left < 1e8) line += fmt::format(", {:.0f} s left", left);
   return line;
@@ -43,7 +43,7 @@ std::string bar(double share, double seconds, int width) {
 
 }  // namespace
 
-Progress::Progress(int64_t total) : total_(std::max<int64_t>(total, 1)) {
+Progress::Progress(int64_t total, std::string_view name) : total_(std::max<int64_t>(total, 1)), name_(name) {
   if (isatty(STDERR_FILENO)) {
     thread_ = std::jthread([this](const std::stop_token& ended) { follow(ended); });
   }
@@ -58,7 +58,7 @@ void Progress::follow(const std::stop_token& ended) {
   while (!ended.stop_requested()) {
     const double share = std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_));
     write_to_terminal(
-        bar(share, std::chrono::duration<double>(Clock::now() - start).count(), terminal_width(STDERR_FILENO)));
+        bar(name_, share, std::chrono::duration<double>(Clock::now() - start).count(), terminal_width(STDERR_FILENO)));
     wake.wait_for(lock, ended, kRefresh, [] { return false; });
     if (ended.stop_requested()) write_to_terminal(kErase);
   }

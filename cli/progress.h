@@ -7,14 +7,15 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 #include <thread>
 
 namespace foveate::cli {
 
 class Progress {
  public:
-  /// Follows counter() up to `total` from now on.
-  explicit Progress(int64_t total);
+  /// Follows counter() up to `total` from now on, under the name of a command.
+  explicit Progress(int64_t total, std::string_view name = "attend");
 
   /// For Execution::progress.
   std::atomic<int64_t>* counter() { return &done_; }
@@ -23,6 +24,7 @@ class Progress {
   void follow(const std::stop_token& ended);
 
   const int64_t total_;
+  const std::string_view name_;
   std::atomic<int64_t> done_{0};
   std::jthread thread_;  // last: it reads the members above, and its end erases the bar
 };

@@ -220,7 +220,7 @@ class Run {
 
   kernels::Pages pages_of(int64_t batch) const {
     const ConstMatrix& table = options_.block_table;
-    if (!table.present()) return {};
+    if (!table.present() || table.shape[1] == 0) return {};
     const int64_t row = batch * table.stride[0];
     return {.table = static_cast<const char*>(table.data) + row * size_of(table.dtype),
             .dtype = table.dtype,

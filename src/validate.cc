@@ -160,7 +160,7 @@ Status check_block_table(const Arguments& a, Extents* e) {
 /// Every entry that a length reaches names a page that is there.
 Status check_pages(const Arguments& a, const Extents& e) {
   const ConstMatrix& table = a.options.block_table;
-  if (!table.present() || a.k.shape[2] == 0) return {};
+  if (!table.present() || table.shape[1] == 0 || a.k.shape[2] == 0) return {};
   for (int64_t b = 0; b < e.b; ++b) {
     const ConstVector row = {static_cast<const char*>(table.data) + b * table.stride[0] * size_of(table.dtype),
                              table.dtype, table.shape[1], table.stride[1]};

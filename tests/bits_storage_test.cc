@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cfenv>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -67,6 +68,44 @@ TYPED_TEST(BitsOfStorage, WorkspaceContentsDoNotMatter) {
       expect_same_bits(own, attend<Q>(call, execution));
     }
   });
+}
+
+TYPED_TEST(BitsOfStorage, TheHostsFloatingPointModeDoesNotMatter) {
+  using Q = typename TypeParam::Q;
+  const StoredProblem<TypeParam> problem({.h_q = 2, .h_kv = 1, .n_q = 20, .n_kv = 300, .d_k = 33, .d_v = 21},
+                                         kAllFeatures);
+  on_each_target([&] {
+    const Result<Q> expected = attend<Q>(problem.call);
+    for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+      ASSERT_EQ(std::fesetround(mode), 0);
+      Result<Q> got(problem.call);
+      const Status status =
+          attention(problem.call.q, problem.call.k, problem.call.v, got.outputs(), problem.call.options);
+      EXPECT_EQ(std::fegetround(), mode);
+      std::fesetround(FE_TONEAREST);
+      ASSERT_TRUE(status.ok()) << status.message();
+      expect_same_bits(expected, got);
+    }
+  });
+}
+
+TYPED_TEST(BitsOfStorage, WhichOutputsAreAskedForDoesNotMatter) {
+  using Q = typename TypeParam::Q;
+  for (const int64_t n_q : {1, 30}) {
+    this->on_each_problem({.h_q = 2, .h_kv = 1, .n_q = n_q, .n_kv = 1100, .d_k = 17, .d_v = 5}, [&](const Call& call) {
+      const Result<Q> both = attend<Q>(call);
+      Result<Q> alone(call), with(call);
+      std::vector<Q> weights(static_cast<size_t>(2 * n_q * 1100)), again(weights);
+      attend(call, {.o = alone.outputs().o});
+      attend(call, {.lse = alone.outputs().lse});
+      expect_same_bits(both, alone);
+      const Tensor view_of_weights = view(weights.data(), 1, 2, n_q, 1100);
+      attend(call, {.o = with.outputs().o, .lse = with.outputs().lse, .weights = view_of_weights});
+      expect_same_bits(both, with);
+      attend(call, {.weights = view(again.data(), 1, 2, n_q, 1100)});
+      expect_same_bits(weights, again, "weights");
+    });
+  }
 }
 
 TYPED_TEST(BitsOfStorage, StridesDoNotMatter) {

@@ -46,7 +46,10 @@ struct Storage {
   /// Whether the active target's weighted sum is native.
   bool has_native_sums() const { return native_bf16() && (v == DType::i8 || (q == DType::bf16 && v == DType::bf16)); }
   Real native_weight_rounding() const { return has_native_sums() ? std::ldexp(Real{1}, -8) : Real{0}; }
-  Real native_underflow() const { return has_native_sums() ? std::numeric_limits<float>::min() : Real{0}; }
+  /// What a key may lose of the sum: the product or, before an int8 value of up to 128, the weight times the value's scale.
+  Real native_underflow() const {
+    return has_native_sums() ? std::numeric_limits<float>::min() * (v == DType::i8 ? Real{128} : Real{1}) : Real{0};
+  }
 
   /// What native scores add to e_ij. int8: the query, multiplied by the scales of channels, is rounded to 127 steps either
   /// way, its quotient by a step to float32 before. bfloat16: what is subnormal is lost.

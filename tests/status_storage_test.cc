@@ -141,11 +141,11 @@ TEST_F(Storage, ScaleShapes) {
   narrow_keys();
   options_.k_scales = view<const float>(scales_, 2, 2, 4, 1);
   expect(
-      "k_scales: shape [2, 2, 4, 1] does not broadcast to one for each row, k's shape but for 1 component, = [2, 2, 5, "
+      "k_scales: shape [2, 2, 4, 1] does not broadcast to k's rows = [2, 2, 5, "
       "1]; each extent must equal it or be 1");
   options_.k_scales = view<const float>(scales_, 2, 2, 5, 8);
   expect(
-      "k_scales: shape [2, 2, 5, 8] does not broadcast to one for each channel, k's shape but for 1 row, = [2, 2, 1, "
+      "k_scales: shape [2, 2, 5, 8] does not broadcast to k's channels = [2, 2, 1, "
       "8]; "
       "each extent must equal it or be 1");
   options_.k_scales = view<const float>(scales_, 1, 2, 1, 8);
@@ -156,7 +156,7 @@ TEST_F(Storage, ScaleShapes) {
   expect_right();
   options_.v_scales = view<const float>(scales_, 1, 1, 1, 6);
   expect(
-      "v_scales: shape [1, 1, 1, 6] does not broadcast to one for each row, v's shape but for 1 component, = [2, 2, 5, "
+      "v_scales: shape [1, 1, 1, 6] does not broadcast to v's rows = [2, 2, 5, "
       "1]; each extent must equal it or be 1");
 }
 
