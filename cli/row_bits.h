@@ -34,9 +34,9 @@ uint64_t hash_of(const RowBits& rows);
 /// One element that is not the same.
 struct BitDifference {
   int64_t row = 0, head = 0;
-  std::string_view output;    ///< "o" or "lse"
-  int64_t element = 0;        ///< of the row of o; 0 for lse
-  std::string expected, got;  ///< bits, "0x3f800000"
+  std::string_view output = {};  ///< "o" or "lse"
+  int64_t element = 0;           ///< of the row of o; 0 for lse
+  std::string expected, got;     ///< bits, "0x3f800000"
 };
 
 /// Where two results of one shape first differ: the first row, its first head, and there o before lse.

@@ -393,27 +393,19 @@ std::string name_of(const Way& way) {
 
 std::vector<Way> ways_with(const std::vector<int>& threads) {
   constexpr Feed kFeeds[] = {Feed::prompt, Feed::chunks, Feed::tokens};
-  constexpr std::pair<Keys, int64_t> kPlaces[] = {{Keys::bhnd, 0},   {Keys::bnhd, 0},  {Keys::bhdn, 0},
-                                                  {Keys::cache, 0},  {Keys::cache, 1}, {Keys::cache, 16},
-                                                  {Keys::cache, 64}, {Keys::table, 16}};
+  constexpr std::pair<Keys, int64_t> kPlaces[] = {{Keys::bnhd, 0},  {Keys::bhdn, 0},   {Keys::cache, 0},
+                                                  {Keys::cache, 1}, {Keys::cache, 16}, {Keys::cache, 64},
+                                                  {Keys::table, 16}};
   const int most = threads.back();
   std::vector<Way> ways;
   for (const Feed feed : kFeeds) {
-    for (const auto& [keys, page_size] : kPlaces) {
-      ways.push_back({feed, keys, page_size, Company::alone, 1});
-      if (most > 1) ways.push_back({feed, keys, page_size, Company::alone, most});
-    }
-  }
-  for (const Feed feed : kFeeds) {
+    for (const int count : threads) ways.push_back({feed, Keys::bhnd, 0, Company::alone, count});
+    for (const auto& [keys, page_size] : kPlaces) ways.push_back({feed, keys, page_size, Company::alone, most});
     for (const Company company : {Company::padded, Company::packed}) {
-      for (const auto& [keys, page_size] : {kPlaces[0], kPlaces[1], kPlaces[5], kPlaces[7]}) {
+      for (const auto& [keys, page_size] : {std::pair(Keys::bhnd, int64_t{0}), {Keys::cache, 16}, {Keys::table, 16}}) {
         ways.push_back({feed, keys, page_size, company, most});
       }
     }
-  }
-  for (const int count : threads) {
-    if (count == 1 || count == most) continue;
-    for (const Feed feed : kFeeds) ways.push_back({feed, Keys::bhnd, 0, Company::alone, count});
   }
   return ways;
 }

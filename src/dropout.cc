@@ -2,12 +2,12 @@
 #include "foveate/dropout.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdint>
 
 #include "fp_mode.h"
 #include "philox.h"
+#include "tasks.h"
 #include "validate.h"
 #include "vector_at.h"
 
@@ -19,36 +19,23 @@ constexpr int64_t kEntriesPerTask = int64_t{1} << 16;
 
 class Mask {
  public:
-  Mask(const Tensor& keep, const AttentionOptions& options, const Execution& execution)
+  Mask(const Tensor& keep, const AttentionOptions& options)
       : keep_(keep),
         options_(options),
-        execution_(execution),
         threshold_(static_cast<uint64_t>(std::ceil(options.dropout * 0x1p32))),
         rows_per_task_(std::max<int64_t>(1, kEntriesPerTask / keep.shape[3])) {}
 
-  Status run() {
-    const int64_t tasks = (rows() + rows_per_task_ - 1) / rows_per_task_;
-    const auto task = [](void* context, int64_t index, int64_t) { static_cast<Mask*>(context)->some(index); };
-    if (execution_.executor != nullptr) {
-      execution_.executor->run(tasks, task, this);
-    } else {
-      for (int64_t index = 0; index < tasks; ++index) task(this, index, 0);
-    }
-    if (cancelled_.load()) return Status::error(StatusCode::cancelled, "cancelled by the stop flag");
-    return {};
+  Status run(const Execution& execution) const {
+    const int64_t rows = keep_.shape[0] * keep_.shape[1] * keep_.shape[2];
+    Tasks tasks(execution);
+    tasks.run((rows + rows_per_task_ - 1) / rows_per_task_, [&](int64_t task, int64_t) {
+      const int64_t last = std::min(rows, (task + 1) * rows_per_task_);
+      for (int64_t row = task * rows_per_task_; row < last; ++row) one(row);
+    });
+    return tasks.status();
   }
 
  private:
-  int64_t rows() const { return keep_.shape[0] * keep_.shape[1] * keep_.shape[2]; }
-
-  void some(int64_t task) {
-    if (execution_.stop != nullptr && execution_.stop->load(std::memory_order_relaxed)) cancelled_.store(true);
-    if (cancelled_.load(std::memory_order_relaxed)) return;
-    const int64_t last = std::min(rows(), (task + 1) * rows_per_task_);
-    for (int64_t row = task * rows_per_task_; row < last; ++row) one(row);
-    if (execution_.progress != nullptr) execution_.progress->fetch_add(1, std::memory_order_relaxed);
-  }
-
   void one(int64_t row) const {
     const int64_t i = row % keep_.shape[2], h = row / keep_.shape[2] % keep_.shape[1];
     const int64_t b = row / keep_.shape[2] / keep_.shape[1], position = first_position(b) + i;
@@ -78,10 +65,8 @@ class Mask {
 
   const Tensor& keep_;
   const AttentionOptions& options_;
-  const Execution& execution_;
   const uint64_t threshold_;
   const int64_t rows_per_task_;
-  std::atomic<bool> cancelled_ = false;
 };
 
 }  // namespace
@@ -95,7 +80,7 @@ Status dropout_mask(const Tensor& keep, const AttentionOptions& options, const E
   for (const int64_t extent : keep.shape) {
     if (extent == 0) return {};
   }
-  return Mask(keep, options, execution).run();
+  return Mask(keep, options).run(execution);
 }
 
 }  // namespace foveate

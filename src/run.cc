@@ -2,7 +2,6 @@
 #include "run.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -10,6 +9,7 @@
 #include "fp_mode.h"
 #include "kernels/native.h"
 #include "sequences.h"
+#include "tasks.h"
 #include "vector_at.h"
 
 namespace foveate {
@@ -67,7 +67,7 @@ class Run {
         sequences_(arguments.options, extents),
         extents_(extents),
         plan_(plan),
-        execution_(execution),
+        tasks_(execution),
         kernel_(kernels::of_type<T>(kernels)),
         native_(kernels.native) {
     const uintptr_t aligned = (reinterpret_cast<uintptr_t>(workspace) + 63) / 64 * 64;
@@ -87,14 +87,16 @@ class Run {
   }
 
   Status run() {
+    const auto call = [this](void (Run::*step)(int64_t, int64_t)) {
+      return [this, step](int64_t index, int64_t worker) { (this->*step)(index, worker); };
+    };
     if (!plan_.share_splits) {
-      in_parallel(plan_.tiles, &Run::attend_tile);
+      tasks_.run(plan_.tiles, call(&Run::attend_tile));
     } else {
-      in_parallel(plan_.tiles * plan_.splits, &Run::attend_split);
-      in_parallel(plan_.tiles, &Run::merge_tile);
+      tasks_.run(plan_.tiles * plan_.splits, call(&Run::attend_split));
+      tasks_.run(plan_.tiles, call(&Run::merge_tile));
     }
-    if (cancelled_.load()) return Status::error(StatusCode::cancelled, "cancelled by the stop flag");
-    return {};
+    return tasks_.status();
   }
 
  private:
@@ -108,32 +110,6 @@ class Run {
     if (k_.dtype == DType::i8 && extents_.d_k <= kMostComponents) scores_ = kernels::Native::int8;
     if (are_bf16(v_.dtype)) values_ = kernels::Native::bf16;
     if (bf16 && v_.dtype == DType::i8) values_ = kernels::Native::int8;
-  }
-
-  using Step = void (Run::*)(int64_t index, int64_t worker);
-
-  void in_parallel(int64_t n, Step step) {
-    struct Context {
-      Run* run;
-      Step step;
-    } context{this, step};
-    const auto task = [](void* c, int64_t index, int64_t worker) {
-      const Context& call = *static_cast<Context*>(c);
-      call.run->one(call.step, index, worker);
-    };
-    if (execution_.executor != nullptr) {
-      execution_.executor->run(n, task, &context);
-    } else {
-      for (int64_t index = 0; index < n; ++index) task(&context, index, 0);
-    }
-  }
-
-  void one(Step step, int64_t index, int64_t worker) {
-    if (execution_.stop != nullptr && execution_.stop->load(std::memory_order_relaxed)) cancelled_.store(true);
-    if (cancelled_.load(std::memory_order_relaxed)) return;
-    const FpMode mode;
-    (this->*step)(index, worker);
-    if (execution_.progress != nullptr) execution_.progress->fetch_add(1, std::memory_order_relaxed);
   }
 
   void attend_tile(int64_t tile, int64_t worker) {
@@ -277,7 +253,7 @@ class Run {
   const Sequences sequences_;
   const Extents& extents_;
   const Plan& plan_;
-  const Execution& execution_;
+  Tasks tasks_;
   const kernels::TileKernel<T>& kernel_;
 
   char* scratch_;
@@ -287,7 +263,6 @@ class Run {
   kernels::Native scores_ = kernels::Native::none, values_ = kernels::Native::none;
   T scale_, softcap_;
   int64_t left_, right_;
-  std::atomic<bool> cancelled_ = false;
 };
 
 }  // namespace

@@ -4,11 +4,10 @@
 #include "foveate/state.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 
-#include "fp_mode.h"
+#include "tasks.h"
 #include "validate.h"
 
 namespace foveate {
@@ -36,33 +35,20 @@ Shares shares_of(double lse_a, double lse_b) {
 template <class O, class T>
 class Merge {
  public:
-  Merge(const State& a, const State& b, const Tensor& o, const Tensor& lse, const Execution& execution)
-      : a_(a), b_(b), o_(o), lse_(lse), execution_(execution), shape_(a.o.shape) {}
+  Merge(const State& a, const State& b, const Tensor& o, const Tensor& lse)
+      : a_(a), b_(b), o_(o), lse_(lse), shape_(a.o.shape) {}
 
-  Status run() {
-    const int64_t tasks = (rows() + kRowsPerTask - 1) / kRowsPerTask;
-    const auto task = [](void* context, int64_t index, int64_t) { static_cast<Merge*>(context)->some(index); };
-    if (execution_.executor != nullptr) {
-      execution_.executor->run(tasks, task, this);
-    } else {
-      for (int64_t index = 0; index < tasks; ++index) task(this, index, 0);
-    }
-    if (cancelled_.load()) return Status::error(StatusCode::cancelled, "cancelled by the stop flag");
-    return {};
+  Status run(const Execution& execution) {
+    const int64_t rows = shape_[0] * shape_[1] * shape_[2];
+    Tasks tasks(execution);
+    tasks.run((rows + kRowsPerTask - 1) / kRowsPerTask, [&](int64_t task, int64_t) {
+      const int64_t last = std::min(rows, (task + 1) * kRowsPerTask);
+      for (int64_t row = task * kRowsPerTask; row < last; ++row) one(row);
+    });
+    return tasks.status();
   }
 
  private:
-  int64_t rows() const { return shape_[0] * shape_[1] * shape_[2]; }
-
-  void some(int64_t task) {
-    if (execution_.stop != nullptr && execution_.stop->load(std::memory_order_relaxed)) cancelled_.store(true);
-    if (cancelled_.load(std::memory_order_relaxed)) return;
-    const FpMode mode;
-    const int64_t last = std::min(rows(), (task + 1) * kRowsPerTask);
-    for (int64_t row = task * kRowsPerTask; row < last; ++row) one(row);
-    if (execution_.progress != nullptr) execution_.progress->fetch_add(1, std::memory_order_relaxed);
-  }
-
   void one(int64_t row) {
     constexpr double kEmpty = -std::numeric_limits<double>::infinity();
     const double lse_a = *at<const T>(a_.lse, row), lse_b = *at<const T>(b_.lse, row);
@@ -106,9 +92,7 @@ class Merge {
 
   const State &a_, &b_;
   const Tensor &o_, &lse_;
-  const Execution& execution_;
   const int64_t (&shape_)[4];
-  std::atomic<bool> cancelled_ = false;
 };
 
 }  // namespace
@@ -121,13 +105,13 @@ Status merge(const State& a, const State& b, const Tensor& o, const Tensor& lse,
   if (a.o.shape[0] == 0 || a.o.shape[1] == 0 || a.o.shape[2] == 0) return {};
   switch (a.o.dtype) {
     case DType::f64:
-      return Merge<double, double>(a, b, o, lse, execution).run();
+      return Merge<double, double>(a, b, o, lse).run(execution);
     case DType::f16:
-      return Merge<Float16, float>(a, b, o, lse, execution).run();
+      return Merge<Float16, float>(a, b, o, lse).run(execution);
     case DType::bf16:
-      return Merge<BFloat16, float>(a, b, o, lse, execution).run();
+      return Merge<BFloat16, float>(a, b, o, lse).run(execution);
     default:
-      return Merge<float, float>(a, b, o, lse, execution).run();
+      return Merge<float, float>(a, b, o, lse).run(execution);
   }
 }
 
