@@ -35,7 +35,7 @@ inline constexpr StoredType kStoredTypes[] = {
 
 /// The sequence, and what its rows are computed with. No size is round: vectors, blocks, splits and pages end within it.
 struct WaySizes {
-  static constexpr int64_t h_q = 6, h_kv = 2, n = 1100, d_k = 43, d_v = 37;
+  static constexpr int64_t h_q = 6, h_kv = 2, n = 1100, d_k = 27, d_v = 21;
   static constexpr int64_t chunk = 7, window_left = 200;
   static constexpr double softcap = 20;
 };

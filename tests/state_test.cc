@@ -127,6 +127,17 @@ TYPED_TEST(NarrowStateMerge, IsTheFormulaRounded) {
   }
 }
 
+/// The mean of -least and 0 rounds to -0, which is stored as +0.
+TYPED_TEST(NarrowStateMerge, ZerosAreStoredPositive) {
+  TypeParam least, nothing, o(1.0f);
+  least.bits = 0x8001;
+  const float lse = 0;
+  const ConstTensor row = view(&lse, 1, 1, 1, 1);
+  const auto state = [&](const TypeParam& x) { return State{view(&x, 1, 1, 1, 1), row}; };
+  ASSERT_TRUE(merge(state(least), state(nothing), view(&o, 1, 1, 1, 1), {}).ok());
+  EXPECT_EQ(o.bits, 0);
+}
+
 TYPED_TEST(StateMerge, AnEmptyRowLeavesTheOtherToTheBitWhateverItHolds) {
   using T = TypeParam;
   const Held<T> empty({kNaN<T>, kInf<T>, T{5}}, -kInf<T>), full({T{1} / 3, T{-0.0}, kInf<T>}, T{-2000});

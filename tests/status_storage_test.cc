@@ -141,13 +141,12 @@ TEST_F(Storage, ScaleShapes) {
   narrow_keys();
   options_.k_scales = view<const float>(scales_, 2, 2, 4, 1);
   expect(
-      "k_scales: shape [2, 2, 4, 1] does not broadcast to k's rows = [2, 2, 5, "
-      "1]; each extent must equal it or be 1");
+      "k_scales: shape [2, 2, 4, 1] does not broadcast to k's rows = [2, 2, 5, 1]; each extent must equal it "
+      "or be 1");
   options_.k_scales = view<const float>(scales_, 2, 2, 5, 8);
   expect(
-      "k_scales: shape [2, 2, 5, 8] does not broadcast to k's channels = [2, 2, 1, "
-      "8]; "
-      "each extent must equal it or be 1");
+      "k_scales: shape [2, 2, 5, 8] does not broadcast to k's channels = [2, 2, 1, 8]; each extent must equal "
+      "it or be 1");
   options_.k_scales = view<const float>(scales_, 1, 2, 1, 8);
   expect_right();
   options_.k_scales = view<const float>(nullptr, 1, 1, 1, 1);
@@ -156,8 +155,8 @@ TEST_F(Storage, ScaleShapes) {
   expect_right();
   options_.v_scales = view<const float>(scales_, 1, 1, 1, 6);
   expect(
-      "v_scales: shape [1, 1, 1, 6] does not broadcast to v's rows = [2, 2, 5, "
-      "1]; each extent must equal it or be 1");
+      "v_scales: shape [1, 1, 1, 6] does not broadcast to v's rows = [2, 2, 5, 1]; each extent must equal it "
+      "or be 1");
 }
 
 TEST_F(Storage, ChannelsHaveTheSameScalesInAllPages) {

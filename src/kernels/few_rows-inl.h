@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "hwy/highway.h"
 #include "kernels/gemm-inl.h"
@@ -96,21 +97,43 @@ HWY_INLINE void Transpose(Broadcasts<T, false> rows, int64_t n, int64_t depth, T
   }
 }
 
+/// Rows as they lie, read in the computing type: those of int8 times a scale each.
+template <class E>
+struct StoredRows {
+  const E* data;
+  int64_t stride;
+  const float* scales;
+  int64_t scale_stride;
+
+  template <class D>
+  HWY_INLINE hn::Vec<D> load(D d, int64_t row, int64_t column) const {
+    const auto elements = LoadElements(d, data + row * stride + column);
+    if constexpr (std::is_same_v<E, int8_t>) {
+      return hn::Mul(elements, hn::Set(d, scales[row * scale_stride]));
+    } else {
+      return elements;
+    }
+  }
+};
+
 /// Vectors of sums that are made at a time: enough chains to hide a multiply-add's latency.
 inline constexpr size_t kChains = 4;
 
-/// c[lane] = sum over steps of a[step * a_stride] * b[step * b_stride + lane], in sequence from 0, for NV vectors of lanes.
-template <size_t NV, class D, class T>
-HWY_INLINE void RowTimes(D d, const T* a, int64_t a_stride, int64_t steps, const T* b, int64_t b_stride, T* c) {
-  const size_t lanes = hn::Lanes(d);
-  auto c0 = hn::Zero(d), c1 = c0, c2 = c0, c3 = c0;
-  for (int64_t step = 0; step < steps; ++step, b += b_stride) {
-    const auto x = hn::Set(d, a[step * a_stride]);
-    c0 = MultiplyAdd(hn::LoadU(d, b), x, c0);
+/// c[lane] = c[lane] + sum over rows of a[row * a_stride] * rows[row][column + lane], in sequence, for NV vectors of lanes.
+template <size_t NV, class D, class T, class Rows>
+HWY_INLINE void RowTimes(D d, const T* a, int64_t a_stride, int64_t n_rows, const Rows& rows, int64_t column, T* c) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  auto c0 = hn::LoadU(d, c), c1 = c0, c2 = c0, c3 = c0;
+  if constexpr (NV > 1) {
+    c1 = hn::LoadU(d, c + lanes), c2 = hn::LoadU(d, c + 2 * lanes), c3 = hn::LoadU(d, c + 3 * lanes);
+  }
+  for (int64_t row = 0; row < n_rows; ++row) {
+    const auto x = hn::Set(d, a[row * a_stride]);
+    c0 = MultiplyAdd(rows.load(d, row, column), x, c0);
     if constexpr (NV > 1) {
-      c1 = MultiplyAdd(hn::LoadU(d, b + lanes), x, c1);
-      c2 = MultiplyAdd(hn::LoadU(d, b + 2 * lanes), x, c2);
-      c3 = MultiplyAdd(hn::LoadU(d, b + 3 * lanes), x, c3);
+      c1 = MultiplyAdd(rows.load(d, row, column + lanes), x, c1);
+      c2 = MultiplyAdd(rows.load(d, row, column + 2 * lanes), x, c2);
+      c3 = MultiplyAdd(rows.load(d, row, column + 3 * lanes), x, c3);
     }
   }
   hn::StoreU(c0, d, c);
@@ -121,9 +144,9 @@ HWY_INLINE void RowTimes(D d, const T* a, int64_t a_stride, int64_t steps, const
   }
 }
 
-/// The same for n lanes: whole vectors, then four lanes at a time, then one, so that nothing beside b's rows is read.
-template <class D, class T>
-HWY_INLINE void RowTimesMatrix(D d, const T* a, int64_t a_stride, int64_t steps, const T* b, int64_t b_stride,
+/// The same for n columns: whole vectors, then four lanes at a time, then one, so that nothing beside the rows is read.
+template <class D, class T, class Rows>
+HWY_INLINE void RowTimesMatrix(D d, const T* a, int64_t a_stride, int64_t n_rows, const Rows& rows, int64_t column,
                                int64_t n, T* c) {
   const hn::CappedTag<T, 4> d4;
   const hn::CappedTag<T, 1> d1;
@@ -131,11 +154,46 @@ HWY_INLINE void RowTimesMatrix(D d, const T* a, int64_t a_stride, int64_t steps,
   constexpr auto kVectors = static_cast<int64_t>(kChains);
   int64_t i = 0;
   for (; i + kVectors * lanes <= n; i += kVectors * lanes) {
-    RowTimes<kChains>(d, a, a_stride, steps, b + i, b_stride, c + i);
+    RowTimes<kChains>(d, a, a_stride, n_rows, rows, column + i, c + i);
   }
-  for (; i + lanes <= n; i += lanes) RowTimes<1>(d, a, a_stride, steps, b + i, b_stride, c + i);
-  for (; i + lanes4 <= n; i += lanes4) RowTimes<1>(d4, a, a_stride, steps, b + i, b_stride, c + i);
-  for (; i < n; ++i) RowTimes<1>(d1, a, a_stride, steps, b + i, b_stride, c + i);
+  for (; i + lanes <= n; i += lanes) RowTimes<1>(d, a, a_stride, n_rows, rows, column + i, c + i);
+  for (; i + lanes4 <= n; i += lanes4) RowTimes<1>(d4, a, a_stride, n_rows, rows, column + i, c + i);
+  for (; i < n; ++i) RowTimes<1>(d1, a, a_stride, n_rows, rows, column + i, c + i);
+}
+
+/// Keys of bfloat16 transposed by pairs of components, as they lie: half the work. A pair's numbers are its halves.
+struct PairColumns {
+  const float* data;
+
+  template <class D>
+  HWY_INLINE hn::Vec<D> load(D d, int64_t component, int64_t column) const {
+    const hn::RebindToUnsigned<D> du;
+    const auto pair = hn::LoadU(du, reinterpret_cast<const uint32_t*>(data + component / 2 * kBlockKeys + column));
+    const auto low = hn::ShiftLeft<16>(pair), high = hn::And(pair, hn::Set(du, 0xffff0000));
+    return hn::BitCast(d, component % 2 == 0 ? low : high);
+  }
+};
+
+/// Whether a source's rows can be read as pairs of bfloat16 where they lie.
+HWY_INLINE bool LieInPairs(const RowSource& source, int64_t depth) {
+  return source.dtype == DType::bf16 && source.stride_d == 1 && source.stride % 2 == 0 && depth % 2 == 0;
+}
+
+/// Rows of keys [first, first + n) as pairs; they lie so, in one run or, `packed`, in several.
+HWY_INLINE Broadcasts<float, false> PairsOf(const Pages& pages, const RowSource& source, int64_t first, int64_t n,
+                                            int64_t depth, float* packed) {
+  const auto at = [&](const Run& run) {
+    return reinterpret_cast<const float*>(static_cast<const BFloat16*>(source.data) + run.offset);
+  };
+  Run run = RunAt(pages, source, first, n);
+  if (run.n == n) return {at(run), source.stride / 2};
+  for (int64_t done = 0; done < n; done += run.n) {
+    run = RunAt(pages, source, first + done, n - done);
+    for (int64_t j = 0; j < run.n; ++j) {
+      std::copy_n(at(run) + j * (source.stride / 2), depth / 2, packed + (done + j) * (depth / 2));
+    }
+  }
+  return {packed, depth / 2};
 }
 
 /// The scores of a range, times scale, into tile.s.
@@ -143,15 +201,28 @@ template <class D, class T>
 HWY_NOINLINE void FewRowsScores(D d, const Tile<T>& tile, const BlockRange& range) {
   const TileTask<T>& task = tile.task;
   const int64_t keys = range.last - range.first;
+  const bool pairs = std::is_same_v<T, float> && LieInPairs(task.k, task.d_k);
   for (int64_t j = 0; j < keys; j += kGroupKeys) {
     const int64_t n = std::min(kGroupKeys, keys - j);
     PrefetchAhead(tile, range.key + j, n);
-    const auto rows = RowsOf(task.pages, task.k, range.key + j, n, task.d_k, tile.packed_k + j * task.d_k);
-    Transpose(rows, n, task.d_k, tile.columns + j);
+    if constexpr (std::is_same_v<T, float>) {
+      if (pairs) {
+        Transpose(PairsOf(task.pages, task.k, range.key + j, n, task.d_k, tile.packed_k), n, task.d_k / 2,
+                  tile.columns + j);
+        continue;
+      }
+    }
+    Transpose(RowsOf(task.pages, task.k, range.key + j, n, task.d_k, tile.packed_k), n, task.d_k, tile.columns + j);
   }
-  T sums[kBlockKeys];
   for (int64_t r = 0; r < task.n_rows; ++r) {
-    RowTimesMatrix(d, tile.q + r * task.d_k, 1, task.d_k, tile.columns, kBlockKeys, keys, sums);
+    const T* const q = tile.q + r * task.d_k;
+    T sums[kBlockKeys] = {};
+    if constexpr (std::is_same_v<T, float>) {
+      if (pairs) RowTimesMatrix(d, q, 1, task.d_k, PairColumns{tile.columns}, 0, keys, sums);
+    }
+    if (!pairs) {
+      RowTimesMatrix(d, q, 1, task.d_k, StoredRows<T>{tile.columns, kBlockKeys, nullptr, 0}, 0, keys, sums);
+    }
     for (int64_t j = 0; j < keys; ++j) tile.s[(range.first + j) * tile.width + r] = sums[j] * task.scale;
   }
 }
@@ -161,11 +232,11 @@ template <class T, class SumsOf>
 HWY_INLINE void ForFewRows(const Tile<T>& tile, const State<T>& state, const SumsOf& sums_of) {
   const hn::CappedTag<T, 1> d1;
   constexpr int64_t kColumns = 64;
-  T sums[kColumns];
   for (int64_t r = 0; r < tile.task.n_rows; ++r) {
     const auto correction = hn::Set(d1, tile.correction[r]);
     for (int64_t i = 0; i < tile.task.d_v; i += kColumns) {
       const int64_t n = std::min(kColumns, tile.task.d_v - i);
+      T sums[kColumns] = {};
       sums_of(r, i, n, sums);
       for (int64_t c = 0; c < n; ++c) {
         T* const o = state.o + (i + c) * tile.width + r;
@@ -175,13 +246,24 @@ HWY_INLINE void ForFewRows(const Tile<T>& tile, const State<T>& state, const Sum
   }
 }
 
-/// state.o = state.o * correction + V^T P for the range's weights in tile.s.
+/// state.o = state.o * correction + V^T P for the range's weights in tile.s, of values of adjacent components wherever they
+/// lie and whatever their type.
 template <class D, class T>
-HWY_NOINLINE void FewRowsWeightedSum(D d, const Tile<T>& tile, const BlockRange& range, Broadcasts<T, false> values,
-                                     const State<T>& state) {
-  ForFewRows(tile, state, [&](int64_t r, int64_t column, int64_t columns, T* sums) HWY_ATTR {
-    RowTimesMatrix(d, tile.s + range.first * tile.width + r, tile.width, range.last - range.first, values.data + column,
-                   values.stride, columns, sums);
+HWY_NOINLINE void FewRowsWeightedSum(D d, const Tile<T>& tile, const BlockRange& range, const State<T>& state) {
+  const TileTask<T>& task = tile.task;
+  const int64_t keys = range.last - range.first;
+  WithElement<T>(task.v.dtype, [&](auto* element) HWY_ATTR {
+    using E = std::remove_pointer_t<decltype(element)>;
+    ForFewRows(tile, state, [&](int64_t r, int64_t column, int64_t columns, T* sums) HWY_ATTR {
+      const T* p = tile.s + range.first * tile.width + r;
+      for (int64_t done = 0; done < keys;) {
+        const Run run = RunAt(task.pages, task.v, range.key + done, keys - done);
+        const StoredRows<E> rows = {static_cast<const E*>(task.v.data) + run.offset, task.v.stride,
+                                    task.v.scales + run.scale_offset, task.v.scale_stride};
+        RowTimesMatrix(d, p + done * tile.width, tile.width, run.n, rows, column, columns, sums);
+        done += run.n;
+      }
+    });
   });
 }
 

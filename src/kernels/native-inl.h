@@ -181,7 +181,7 @@ HWY_INLINE void NativeFewRowsScores(const Tile<float>& tile, const BlockRange& r
   for (int64_t j = 0; j < keys; j += kGroupKeys) {
     const int64_t group = std::min(kGroupKeys, keys - j);
     PrefetchAhead(tile, range.key + j, group);
-    Transpose(NativeKeys(task, range.key + j, group, tile.packed_k + j * n), group, n, tile.columns + j);
+    Transpose(NativeKeys(task, range.key + j, group, tile.packed_k), group, n, tile.columns + j);
   }
   float sums[kBlockKeys];
   for (int64_t r = 0; r < task.n_rows; ++r) {

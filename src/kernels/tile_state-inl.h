@@ -39,11 +39,12 @@ struct BlockRange {
   bool additive;  ///< rows have a mask, a bias or a tree here
 };
 
-/// Whether a tile's rows are so few that the products go row by row (few_rows-inl.h): two of 16 lanes, and one of fewer.
-/// Four rows of 16 lanes are level: 10 and 13 GB/s by the tile kernel where reading alone runs at 27 (float32, head_dim 128).
+/// Whether a tile's rows are so few that the products go row by row (few_rows-inl.h): two of 16 lanes, four where the tile
+/// kernel would convert the keys first, and one of fewer lanes. (AVX-512, head_dim 128, in L2, ns a key by rows and by tile:
+/// float32, 2 rows: 45; 4 rows: 60 and 53; bfloat16, 4 rows: 50 and 74.) Both give the same bits.
 /// Not in WebAssembly: a page decodes nothing, and loads 2 KB less.
-constexpr bool are_few(int64_t n_rows, int64_t lanes) {
-  return !HWY_ARCH_WASM && n_rows <= std::max<int64_t>(1, lanes / 8);
+constexpr bool are_few(int64_t n_rows, int64_t lanes, bool converted) {
+  return !HWY_ARCH_WASM && n_rows <= std::max<int64_t>(1, lanes / (converted ? 4 : 8));
 }
 
 template <class T>
@@ -88,7 +89,7 @@ HWY_INLINE Tile<T> MakeTile(const TileTask<T>& task, int64_t width) {
                .end = 0,
                .covered_begin = 0,
                .covered_end = task.n_kv,
-               .few = are_few(task.n_rows, lanes)};
+               .few = are_few(task.n_rows, lanes, task.k.dtype != dtype_of<T>())};
   tile.q = take(task.d_k * width);
   tile.s = take(kBlockKeys * width);
   tile.additive = take(kBlockKeys * width);
