@@ -43,10 +43,10 @@ std::string TypeVerdict::table_row() const {
 std::string TypeVerdict::differences_text() const {
   if (same()) return {};
   constexpr size_t kShown = 5;
-  std::string text = fmt::format("\n{} on {}: other bits than of {}\n", type_->name, target_, name_of(plainest_));
+  std::string text = fmt::format("\n{} ({}): other bits than\n  {}\nhave\n", type_->name, target_, name_of(plainest_));
   for (size_t i = 0; i < std::min(different_.size(), kShown); ++i) {
     const Different& d = different_[i];
-    text += fmt::format("  {}\n    hash {:016x}; first at {}\n", name_of(d.way), d.hash, words_of(d.first));
+    text += fmt::format("  {}\n    {}\n", name_of(d.way), words_of(d.first));
   }
   if (different_.size() > kShown) text += fmt::format("  and {} more; --json lists all\n", different_.size() - kShown);
   return text;
@@ -157,8 +157,8 @@ void print_text(const VerifyArguments& arguments, const Executors& executors, co
   fmt::print("  {:<10} causal, window {}, softcap {}, a sink a head; seed {}\n", "", Size::window_left, Size::softcap,
              arguments.seed);
   fmt::print("  {:<10} one prompt; chunks of {}; token by token\n", "fed as", Size::chunk);
-  fmt::print("  {:<10} plain arrays in bhnd, bnhd and bhdn order; a KvCache, contiguous and\n", "keys in");
-  fmt::print("  {:<10} in pages of 1, 16 and 64; pages of 16 by a block table\n", "");
+  fmt::print("  {:<10} plain arrays in bhnd, bnhd and bhdn order; a KvCache, contiguous\n", "keys in");
+  fmt::print("  {:<10} and in pages of 1, 16 and 64; pages of 16 by a block table\n", "");
   fmt::print("  {:<10} no other; two others of unequal lengths, padded and packed\n", "beside");
   fmt::print("  {:<10} {}\n", "threads", fmt::join(executors.counts(), ", "));
   std::string target;

@@ -7,8 +7,8 @@
 //   weighted sum  lanes = d_v, over keys in sequence
 //
 // Each sum is the chain that Gemm makes of it, so the bits are the tile kernel's, and all else (masks, softmax, merging)
-// is its own code. The tile kernel reads 64 strided rows at a time for one multiply-add an element and 16 lanes: 44 % of
-// the read bandwidth at one row a head (float32, head_dim 128, AVX-512), for the processor's own prefetcher gives up.
+// is its own code. The tile kernel reads rows by eights for one multiply-add an element, most of whose lanes idle: half of
+// the read bandwidth at one row a head (float32, head_dim 128, AVX-512).
 #if defined(FOVEATE_SRC_KERNELS_FEW_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FOVEATE_SRC_KERNELS_FEW_ROWS_INL_H_
 #undef FOVEATE_SRC_KERNELS_FEW_ROWS_INL_H_
