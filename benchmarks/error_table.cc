@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <random>
@@ -166,7 +167,9 @@ class Measurement {
                                     {.o = part(view(o.data(), 1, kHeads, kN, kD), o.data(), first, rows),
                                      .lse = part(view(lse.data(), 1, kHeads, kN, 1), lse.data(), first, rows)},
                                     options);
-    if (!status.ok()) fmt::print(stderr, "{}\n", status.message());
+    if (status.ok()) return;
+    fmt::print(stderr, "{}\n", status.message());
+    std::exit(1);
   }
 
   Errors judge(const std::vector<Q>& o, const std::vector<T>& lse) const {

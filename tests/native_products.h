@@ -15,7 +15,10 @@ namespace foveate::trial {
 inline bool native_bf16() { return std::string_view(active_target()) == "avx512-bf16"; }
 
 /// Queries are rounded to 8 bits a row before they meet int8 keys.
-inline bool native_int8() { return native_bf16() || std::string_view(active_target()) == "avx512-vnni"; }
+inline bool native_int8() {
+  const std::string_view target = active_target();
+  return native_bf16() || target.ends_with("-vnni") || target.ends_with("-dotprod");
+}
 
 }  // namespace foveate::trial
 

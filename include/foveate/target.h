@@ -17,7 +17,7 @@ namespace foveate {
 FOVEATE_API int64_t target_count();
 
 /// The name of one of them, best first: "avx512-bf16", "avx512-vnni" (AVX-512 and products of its own for bfloat16 and int8),
-/// "avx512", "avx2", "sse4", "scalar", "neon", ... nullptr past the end.
+/// "avx512", "avx2-vnni", "avx2", "sse4", "scalar", "neon", ... nullptr past the end.
 FOVEATE_API const char* target_name(int64_t index);
 
 /// The name of the target that calls use now.

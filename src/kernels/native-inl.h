@@ -8,7 +8,7 @@
 //   bfloat16 queries and values    pairs of keys at absolute places 2 i and 2 i + 1; weights rounded to bfloat16
 //   int8 values, any query         the same: int8 is exact in bfloat16; the weight is multiplied by v_scale first
 //
-// Keys are moved by 128 to be unsigned, as vpdpbusd wants one factor; 128 sum(q8) is taken from the sum at its start.
+// Where the instruction wants one factor unsigned, keys are moved by 128; 128 sum(q8) is taken from the sum at its start.
 #if defined(FOVEATE_SRC_KERNELS_NATIVE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FOVEATE_SRC_KERNELS_NATIVE_INL_H_
 #undef FOVEATE_SRC_KERNELS_NATIVE_INL_H_
@@ -74,7 +74,7 @@ HWY_INLINE void LoadQuadruples(const Tile<float>& tile, const float* q, int64_t 
     }
     to[i * step] = quadruple;
   }
-  tile.q_start[lane] = -128 * sum;
+  tile.q_start[lane] = task.native->signed_keys ? 0 : -128 * sum;
   tile.q_factor[lane] = finite ? task.scale * (largest / 127.0f) : std::numeric_limits<float>::quiet_NaN();
 }
 
@@ -122,6 +122,7 @@ HWY_INLINE void CopyRow(const E* from, int64_t stride, int64_t n, E turned, floa
 HWY_INLINE Broadcasts<float, false> NativeKeys(const TileTask<float>& task, int64_t first, int64_t n, float* packed) {
   const RowSource& k = task.k;
   const int64_t width = dwords(task.scores, task.d_k);
+  const uint8_t turned = task.native->signed_keys ? 0 : 0x80;  // moves keys by 128
   if (task.scores == Native::bf16 && task.d_k % 2 == 0 && k.stride_d == 1 && (k.stride % 2 == 0 || n == 1)) {
     const Run run = RunAt(task.pages, k, first, n);
     if (run.n == n) {
@@ -137,7 +138,7 @@ HWY_INLINE Broadcasts<float, false> NativeKeys(const TileTask<float>& task, int6
       if (task.scores == Native::bf16) {
         CopyRow(static_cast<const uint16_t*>(k.data) + at, k.stride_d, task.d_k, uint16_t{0}, row);
       } else {
-        CopyRow(static_cast<const uint8_t*>(k.data) + at, k.stride_d, task.d_k, uint8_t{0x80}, row);
+        CopyRow(static_cast<const uint8_t*>(k.data) + at, k.stride_d, task.d_k, turned, row);
       }
     }
     done += run.n;

@@ -1,7 +1,7 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
-// Products by instructions that multiply pairs of bfloat16 or quadruples of int8, which Highway 1.0.3 does not reach: one
-// table of functions, chosen at run time beside the kernels that Highway compiles. Operands are dwords: a pair of adjacent
+// Products by instructions that multiply pairs of bfloat16 or quadruples of int8, which Highway 1.0.3 does not reach: tables
+// of functions, chosen at run time beside the kernels that Highway compiles. Operands are dwords: a pair of adjacent
 // components or keys (vdpbf16ps), or four components (vpdpbusd); zeros stand behind the last.
 #ifndef FOVEATE_SRC_KERNELS_NATIVE_H_
 #define FOVEATE_SRC_KERNELS_NATIVE_H_
@@ -10,10 +10,7 @@
 
 namespace foveate::kernels {
 
-/// Lanes of a vector: kernels of this width alone can use them.
-inline constexpr int64_t kNativeLanes = 16;
-
-/// C[rows x width] = A[rows x steps] . B[steps x width], A broadcast as in gemm-inl.h; width is whole vectors of 16.
+/// C[rows x width] = A[rows x steps] . B[steps x width], A broadcast as in gemm-inl.h; width is whole vectors.
 struct NativeProduct {
   const uint32_t* a;
   int64_t a_row_stride, a_step_stride;
@@ -30,31 +27,41 @@ struct NativeWeights {
   const float* scales;  ///< 2 x pairs of them; nullptr: none
 };
 
-/// Those that a target lacks are nullptr: all but the int8 ones, together.
+/// What a processor has of them. A table without the bfloat16 ones has nullptr there.
 struct NativeProducts {
-  /// c = factor * sum of bfloat16 products.
-  void (*scores_bf16)(const NativeProduct& product, float factor);
+  int64_t lanes;  ///< of a vector of 32 bits: for kernels of this width alone
+  bool signed_keys = false;
 
-  /// c = (start[lane] + sum of products of A, unsigned, and B, signed) * lane_factor[lane] * row_factor[row].
+  /// c = (start[lane] + sum of products of A, keys, and B, signed) * lane_factor[lane] * row_factor[row]. Keys are
+  /// unsigned, 128 more than they are, unless signed_keys.
   void (*scores_i8)(const NativeProduct& product, const int32_t* start, const float* lane_factor,
                     const float* row_factor);
 
-  /// Rounds weights to bfloat16 and joins them by pairs of places: out[pairs][width], which may be p itself.
-  void (*round_weights)(const NativeWeights& weights, uint32_t* out);
-
-  /// c = c * correction[lane] + sum of bfloat16 products.
-  void (*weighted_sum)(const NativeProduct& product, const float* correction);
-
-  /// The same sums of unrounded weights, of which a negative one means that the lane must not meet that place's value.
-  void (*guarded_weighted_sum)(const NativeProduct& product, const NativeWeights& weights, const float* correction);
-
-  /// c[lane] = sum over steps of a[step * a_stride] . b[step * b_stride + lane] for n lanes; of int8 with B unsigned,
-  /// A signed, from `start`.
-  void (*row_bf16)(const uint32_t* a, int64_t a_stride, int64_t steps, const uint32_t* b, int64_t b_stride, int64_t n,
-                   float* c);
+  /// c[lane] = start + sum over steps of a[step] . b[step * b_stride + lane] for n lanes, and what fills the last vector:
+  /// A a query, B keys.
   void (*row_i8)(const uint32_t* a, int64_t steps, const uint32_t* b, int64_t b_stride, int64_t n, int32_t start,
                  float* c);
+
+  /// c = factor * sum of bfloat16 products.
+  void (*scores_bf16)(const NativeProduct& product, float factor) = nullptr;
+
+  /// Rounds weights to bfloat16 and joins them by pairs of places: out[pairs][width], which may be p itself.
+  void (*round_weights)(const NativeWeights& weights, uint32_t* out) = nullptr;
+
+  /// c = c * correction[lane] + sum of bfloat16 products.
+  void (*weighted_sum)(const NativeProduct& product, const float* correction) = nullptr;
+
+  /// The same sums of unrounded weights, of which a negative one means that the lane must not meet that place's value.
+  void (*guarded_weighted_sum)(const NativeProduct& product, const NativeWeights& weights,
+                               const float* correction) = nullptr;
+
+  /// c[lane] = sum over steps of a[step * a_stride] . b[step * b_stride + lane] for n lanes, and what fills the last
+  /// vector.
+  void (*row_bf16)(const uint32_t* a, int64_t a_stride, int64_t steps, const uint32_t* b, int64_t b_stride, int64_t n,
+                   float* c) = nullptr;
 };
+
+extern const NativeProducts kAvx512Vnni, kAvx512Bf16, kAvx2Vnni, kNeonDotprod;
 
 /// A table and the name of the target that uses it.
 struct NativeTarget {
@@ -62,8 +69,8 @@ struct NativeTarget {
   const NativeProducts* products;
 };
 
-/// The i-th table that this processor has, fastest first; no name past the end.
-NativeTarget native_target(int i);
+/// The i-th table that this processor has beside the target `base`, fastest first; no name past the end.
+NativeTarget native_target(const char* base, int i);
 
 }  // namespace foveate::kernels
 

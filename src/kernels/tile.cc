@@ -61,19 +61,6 @@ struct Name {
   }
 };
 
-/// The best target again, with each table of native products that this processor has.
-void add_native(const TargetKernels& best, TargetKernels* kernels, int64_t& n) {
-#if HWY_ARCH_X86_64
-  for (int i = 0; native_target(i).name != nullptr && best.f32.lanes == kNativeLanes; ++i) {
-    kernels[n] = best;
-    kernels[n].name = native_target(i).name;
-    kernels[n++].native = native_target(i).products;
-  }
-#else
-  (void)best, (void)kernels, (void)n;
-#endif
-}
-
 struct Registry {
   int64_t n = 0;
   Name names[kMaxTargets];
@@ -83,7 +70,7 @@ struct Registry {
     // Highway orders its target bits best first. Its dispatch table is indexed through a choice of our own, so that the
     // process-wide choice, which other users of Highway see, is left alone.
     int64_t left = hwy::SupportedTargets() & (HWY_TARGETS);
-    while (left != 0 && n + 2 < kMaxTargets) {
+    while (left != 0 && n < kMaxTargets) {
       const int64_t target = left & -left;
       left ^= target;
       hwy::ChosenTarget choice;
@@ -93,8 +80,27 @@ struct Registry {
       Name& name = names[n];
       name = Name(target);
       const TargetKernels found = HWY_DISPATCH_TABLE(Kernels)[index](name.text);
-      if (n == 0) add_native(found, kernels, n);
+      add_native(found);
       kernels[n++] = found;
+    }
+  }
+
+  bool lists(const char* name) const {
+    for (int64_t i = 0; i < n; ++i) {
+      if (std::strcmp(kernels[i].name, name) == 0) return true;
+    }
+    return false;
+  }
+
+  /// A target again, with each table of native products that this processor has beside it.
+  void add_native(const TargetKernels& base) {
+    if constexpr (!kNativeProducts) return;
+    for (int i = 0; native_target(base.name, i).name != nullptr; ++i) {
+      const NativeTarget native = native_target(base.name, i);
+      if (n >= kMaxTargets - 1 || native.products->lanes != base.f32.lanes || lists(native.name)) continue;
+      kernels[n] = base;
+      kernels[n].name = native.name;
+      kernels[n++].native = native.products;
     }
   }
 };

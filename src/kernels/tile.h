@@ -70,7 +70,7 @@ struct Pages {
 struct NativeProducts;
 
 /// Whether there can be native products (native.h) on this architecture.
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
 inline constexpr bool kNativeProducts = true;
 #else
 inline constexpr bool kNativeProducts = false;

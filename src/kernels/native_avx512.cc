@@ -1,0 +1,160 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+//
+// AVX512-BF16 and AVX512-VNNI. The same tile as gemm-inl.h has, 8 x 3 accumulators; a vdpbf16ps does two multiply-adds a
+// lane and a vpdpbusd four, at the rate of a float32 one. vdpbf16ps rounds to nearest, and flushes subnormals in and out.
+#include "kernels/native.h"
+
+#if defined(__x86_64__)
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // in g++ 12's own intrinsics (GCC PR105593)
+#endif
+#include <immintrin.h>
+
+#include "hwy/base.h"
+
+HWY_PUSH_ATTRIBUTES("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")
+#include "kernels/native_product-inl.h"
+
+namespace foveate::kernels {
+namespace {
+
+constexpr int64_t kWidth = 16;
+
+struct Bf16 {
+  using Sum = __m512;
+  static constexpr int64_t kLanes = kWidth, kRows = 8;
+
+  static Sum add(Sum sum, uint32_t a, const uint32_t* b) {
+    const __m512i x = _mm512_set1_epi32(static_cast<int>(a));
+    return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(_mm512_loadu_si512(b)), reinterpret_cast<__m512bh>(x));
+  }
+  static Sum start(int64_t) { return _mm512_setzero_ps(); }
+  static void store_sum(Sum sum, float* c) { _mm512_storeu_ps(c, sum); }
+};
+
+struct ScaledBf16 : Bf16 {
+  __m512 factor;
+  void store(Sum sum, float* c, int64_t, int64_t) const { _mm512_storeu_ps(c, _mm512_mul_ps(sum, factor)); }
+};
+
+struct CorrectedBf16 : Bf16 {
+  const float* correction;
+  void store(Sum sum, float* c, int64_t lane, int64_t) const {
+    _mm512_storeu_ps(c, _mm512_fmadd_ps(_mm512_loadu_ps(c), _mm512_loadu_ps(correction + lane), sum));
+  }
+};
+
+struct ScaledI8 {
+  using Sum = __m512i;
+  static constexpr int64_t kLanes = kWidth, kRows = 8;
+  const int32_t* first;
+  const float* lane_factor;
+  const float* row_factor;
+
+  static Sum add(Sum sum, uint32_t a, const uint32_t* b) {
+    return _mm512_dpbusd_epi32(sum, _mm512_set1_epi32(static_cast<int>(a)), _mm512_loadu_si512(b));
+  }
+  Sum start(int64_t lane) const { return _mm512_loadu_si512(first + lane); }
+  void store(Sum sum, float* c, int64_t lane, int64_t row) const {
+    const __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(sum), _mm512_loadu_ps(lane_factor + lane));
+    _mm512_storeu_ps(c, _mm512_mul_ps(scaled, _mm512_set1_ps(row_factor[row])));
+  }
+};
+
+/// One query, in A, and keys, unsigned, in the lanes.
+struct RowOfI8 {
+  using Sum = __m512i;
+  static constexpr int64_t kLanes = kWidth;
+
+  static Sum add(Sum sum, uint32_t a, const uint32_t* b) {
+    return _mm512_dpbusd_epi32(sum, _mm512_loadu_si512(b), _mm512_set1_epi32(static_cast<int>(a)));
+  }
+  static void store_sum(Sum sum, float* c) { _mm512_storeu_ps(c, _mm512_cvtepi32_ps(sum)); }
+};
+
+void scores_bf16(const NativeProduct& x, float factor) {
+  ScaledBf16 kind;
+  kind.factor = _mm512_set1_ps(factor);
+  product(x, kind);
+}
+
+void scores_i8(const NativeProduct& x, const int32_t* start, const float* lane_factor, const float* row_factor) {
+  product(x, ScaledI8{start, lane_factor, row_factor});
+}
+
+void weighted_sum(const NativeProduct& x, const float* correction) {
+  CorrectedBf16 kind;
+  kind.correction = correction;
+  product(x, kind);
+}
+
+/// The rows of two places, each times its scale, as pairs of bfloat16.
+__m512i pair_of(__m512 even, __m512 odd) {
+  const __m512i low = _mm512_cvtepu16_epi32(reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(even)));
+  const __m512i high = _mm512_cvtepu16_epi32(reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(odd)));
+  return _mm512_or_si512(low, _mm512_slli_epi32(high, 16));
+}
+
+__m512 weight_at(const NativeWeights& w, int64_t place, int64_t lane) {
+  const __m512 p = _mm512_loadu_ps(w.p + place * w.width + lane);
+  return w.scales == nullptr ? p : _mm512_mul_ps(p, _mm512_set1_ps(w.scales[place]));
+}
+
+void round_weights(const NativeWeights& w, uint32_t* out) {
+  for (int64_t pair = 0; pair < w.pairs; ++pair) {
+    for (int64_t lane = 0; lane < w.width; lane += kWidth) {
+      const __m512i joined = pair_of(weight_at(w, 2 * pair, lane), weight_at(w, 2 * pair + 1, lane));
+      _mm512_storeu_si512(out + pair * w.width + lane, joined);
+    }
+  }
+}
+
+/// Lanes that place's value must not meet.
+__mmask16 forbidden(const NativeWeights& w, int64_t place, int64_t lane) {
+  return _mm512_cmp_ps_mask(_mm512_loadu_ps(w.p + place * w.width + lane), _mm512_setzero_ps(), _CMP_LT_OQ);
+}
+
+void guarded_weighted_sum(const NativeProduct& x, const NativeWeights& w, const float* correction) {
+  CorrectedBf16 kind;
+  kind.correction = correction;
+  for (int64_t row = 0; row < x.rows; ++row) {
+    for (int64_t lane = 0; lane < x.width; lane += kWidth) {
+      __m512 sum = _mm512_setzero_ps();
+      for (int64_t pair = 0; pair < x.steps; ++pair) {
+        const __mmask16 no_even = forbidden(w, 2 * pair, lane), no_odd = forbidden(w, 2 * pair + 1, lane);
+        const __m512 even = _mm512_maskz_mov_ps(_knot_mask16(no_even), weight_at(w, 2 * pair, lane));
+        const __m512 odd = _mm512_maskz_mov_ps(_knot_mask16(no_odd), weight_at(w, 2 * pair + 1, lane));
+        __m512i value = _mm512_set1_epi32(static_cast<int>(x.a[row * x.a_row_stride + pair * x.a_step_stride]));
+        value = _mm512_mask_and_epi32(value, no_even, value, _mm512_set1_epi32(static_cast<int>(0xffff0000)));
+        value = _mm512_mask_and_epi32(value, no_odd, value, _mm512_set1_epi32(0xffff));
+        sum = _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(pair_of(even, odd)), reinterpret_cast<__m512bh>(value));
+      }
+      kind.store(sum, x.c + row * x.width + lane, lane, row);
+    }
+  }
+}
+
+void row_bf16(const uint32_t* a, int64_t a_stride, int64_t steps, const uint32_t* b, int64_t b_stride, int64_t n,
+              float* c) {
+  row_product<Bf16>(a, a_stride, steps, b, b_stride, n, _mm512_setzero_ps(), c);
+}
+
+void row_i8(const uint32_t* a, int64_t steps, const uint32_t* b, int64_t b_stride, int64_t n, int32_t start, float* c) {
+  row_product<RowOfI8>(a, 1, steps, b, b_stride, n, _mm512_set1_epi32(start), c);
+}
+
+}  // namespace
+
+constexpr NativeProducts kAvx512Vnni = {.lanes = kWidth, .scores_i8 = scores_i8, .row_i8 = row_i8};
+constexpr NativeProducts kAvx512Bf16 = {.lanes = kWidth,
+                                        .scores_i8 = scores_i8,
+                                        .row_i8 = row_i8,
+                                        .scores_bf16 = scores_bf16,
+                                        .round_weights = round_weights,
+                                        .weighted_sum = weighted_sum,
+                                        .guarded_weighted_sum = guarded_weighted_sum,
+                                        .row_bf16 = row_bf16};
+
+}  // namespace foveate::kernels
+HWY_POP_ATTRIBUTES
+#endif
