@@ -33,6 +33,7 @@ constexpr const char* kFooter = R"(Examples:
   foveate serve
   foveate attend --q q.npy --k k.npy --v v.npy --causal --out o.npy
   foveate info --plan 1,8,8,2048,2048,64,64
+  foveate verify-bits
 
 foveate COMMAND --help tells more.)";
 
