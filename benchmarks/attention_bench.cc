@@ -2,7 +2,8 @@
 //
 // How near the engine comes to what one core can do: each row runs attention and the multiply-add peak by turns in one
 // process, and prints the best of each and their ratio, `share`. Times are the thread's processor time, so that other work
-// on the machine disturbs little. The peak is that of the computing type, float32 for all narrower ones. FLOPs are 4 b h n_q n_kv d (2 (d_k + d_v) where these differ), half for causal.
+// on the machine disturbs little. The peak is that of the computing type: float32 for all
+// narrower ones, but for the native products of bfloat16. FLOPs are 4 b h n_q n_kv d (2 (d_k + d_v) where these differ), half for causal.
 //
 //   build/bench/attention_bench [--benchmark_filter=avx2] [--benchmark_repetitions=5]
 #include <benchmark/benchmark.h>
@@ -42,6 +43,10 @@ double thread_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
+/// The type that arrays of T are computed in.
+template <class T>
+using Computing = std::conditional_t<std::is_same_v<T, double>, double, float>;
+
 /// FLOP/s of the peak loop, run for about `seconds`: as long as what it is set beside, for over a few milliseconds a shared
 /// or warm processor shows speeds that it cannot keep.
 template <class T>
@@ -50,8 +55,9 @@ double measured_peak(double seconds) {
   int64_t flops = 0;
   const double start = thread_seconds();
   double elapsed = 0;
+  const bool native = std::is_same_v<T, BFloat16> && bf16_products(1) > 0;
   while (elapsed < seconds) {
-    flops += multiply_adds<T>(kRounds);
+    flops += native ? bf16_products(kRounds) : multiply_adds<Computing<T>>(kRounds);
     elapsed = thread_seconds() - start;
   }
   return static_cast<double>(flops) / elapsed;
@@ -66,10 +72,6 @@ std::vector<T> normal(int64_t n, unsigned seed) {
   return values;
 }
 
-/// The type that arrays of T are computed in.
-template <class T>
-using Computing = std::conditional_t<std::is_same_v<T, double>, double, float>;
-
 template <class T>
 void attend(benchmark::State& state, const Work& work, const std::string& target) {
   if (Status status = pin_target(target.c_str()); !status.ok()) return state.SkipWithError(status.message());
@@ -79,7 +81,7 @@ void attend(benchmark::State& state, const Work& work, const std::string& target
   const double flops = 4.0 * static_cast<double>(b * h * n * n * d) * (causal ? 0.5 : 1.0);
   double best = 0, peak = 0, last = 0.001;
   for (auto _ : state) {
-    peak = std::max(peak, measured_peak<Computing<T>>(last));
+    peak = std::max(peak, measured_peak<T>(last));
     const double start = thread_seconds();
     const Status status = attention(view(q.data(), b, h, n, d), view(k.data(), b, h, n, d), view(v.data(), b, h, n, d),
                                     {.o = view(o.data(), b, h, n, d)}, {.causal = causal});

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
 #include "foveate/target.h"
 
@@ -69,14 +70,22 @@ namespace {
 HWY_EXPORT(MultiplyAddsF32);
 HWY_EXPORT(MultiplyAddsF64);
 
+/// Whether a target is another with native products, which is listed right behind those.
+bool is_native(std::string_view name) {
+  return name.ends_with("-vnni") || name.ends_with("-bf16") || name.ends_with("-dotprod");
+}
+
 /// Makes Highway's own choice that of the library, which keeps its choice to itself.
 void follow_active_target() {
   int64_t target = 0;
   int64_t left = hwy::SupportedTargets() & (HWY_TARGETS);
+  bool found = false;
   for (int64_t i = 0; left != 0; ++i) {
+    found |= std::strcmp(target_name(i), active_target()) == 0;
+    if (is_native(target_name(i))) continue;
     target = left & -left;
     left ^= target;
-    if (std::strcmp(target_name(i), active_target()) == 0) break;
+    if (found) break;
   }
   hwy::GetChosenTarget().Update(target);
 }
@@ -93,6 +102,29 @@ template <>
 int64_t multiply_adds<double>(int64_t rounds) {
   follow_active_target();
   return HWY_DYNAMIC_DISPATCH(MultiplyAddsF64)(rounds);
+}
+
+int64_t bf16_products(int64_t rounds) {
+#if HWY_ARCH_X86_64
+  if (std::strcmp(active_target(), "avx512-bf16") != 0) return 0;
+  int64_t left = rounds;
+  asm volatile(
+      "vpxord %%zmm10, %%zmm10, %%zmm10\n"
+      "1:\n"
+      "vdpbf16ps %%zmm10, %%zmm10, %%zmm0\n vdpbf16ps %%zmm10, %%zmm10, %%zmm1\n"
+      "vdpbf16ps %%zmm10, %%zmm10, %%zmm2\n vdpbf16ps %%zmm10, %%zmm10, %%zmm3\n"
+      "vdpbf16ps %%zmm10, %%zmm10, %%zmm4\n vdpbf16ps %%zmm10, %%zmm10, %%zmm5\n"
+      "vdpbf16ps %%zmm10, %%zmm10, %%zmm6\n vdpbf16ps %%zmm10, %%zmm10, %%zmm7\n"
+      "vdpbf16ps %%zmm10, %%zmm10, %%zmm8\n vdpbf16ps %%zmm10, %%zmm10, %%zmm9\n"
+      "dec %0\n"
+      "jnz 1b\n"
+      : "+r"(left)
+      :
+      : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10");
+  return rounds * 10 * 4 * 16;
+#else
+  return rounds * 0;
+#endif
 }
 
 }  // namespace foveate::benchmarks

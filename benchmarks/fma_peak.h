@@ -14,6 +14,9 @@ namespace foveate::benchmarks {
 template <class T>
 int64_t multiply_adds(int64_t rounds);
 
+/// The same of vdpbf16ps: 0 on any target but avx512-bf16.
+int64_t bf16_products(int64_t rounds);
+
 }  // namespace foveate::benchmarks
 
 #endif  // FOVEATE_BENCHMARKS_FMA_PEAK_H_

@@ -48,7 +48,7 @@ void add_inputs(CLI::App& command, AttendArguments& arguments) {
         arguments.layout = one_of("--layout", value, {"bhnd", "bnhd"}) == 0 ? Layout::bhnd : Layout::bnhd;
       });
   add(command, kInputs, "--dtype", "f32|f16|bf16|f64",
-      "q, k and v are converted to this type, and so are the results (default: q's own)",
+      "q, k and v are rounded to this type, and so are the results; bf16 is written as float32 (default: q's own)",
       [&](const std::string& value) {
         constexpr DType kTypes[] = {DType::f32, DType::f16, DType::bf16, DType::f64};
         arguments.dtype = kTypes[one_of("--dtype", value, {"f32", "f16", "bf16", "f64"})];
@@ -56,7 +56,7 @@ void add_inputs(CLI::App& command, AttendArguments& arguments) {
 }
 
 void add_outputs(CLI::App& command, AttendArguments& arguments) {
-  add_file(command, kOutputs, "--out", "attention output, q's axes with d_v last, in the type computed in",
+  add_file(command, kOutputs, "--out", "attention output, q's axes with d_v last, of q's type or --dtype's",
            arguments.out);
   add_file(command, kOutputs, "--lse", "natural log of each row's sum of exp(score)  [b, h_q, n_q]", arguments.lse);
   add_file(command, kOutputs, "--weights", "attention weights  [b, h_q, n_q, n_kv]; takes n_q x n_kv memory",

@@ -82,7 +82,7 @@ class Run {
     scale_ = narrowed<T>(options_.scale.value_or(1 / std::sqrt(static_cast<double>(extents.d_k))));
     left_ = options_.window_left == kUnlimited ? kFar : std::min(options_.window_left, kFar);
     right_ = options_.window_right == kUnlimited ? kFar : std::min(options_.window_right, kFar);
-    if (native_ != nullptr) choose_native();
+    if (native_ != nullptr && options_.native_products) choose_native();
     if (options_.causal) right_ = std::min<int64_t>(right_, 0);
   }
 

@@ -70,7 +70,7 @@ Status check_batch(const Arguments& a, Extents* e) {
   if (o.q_starts.present()) {
     FOVEATE_RETURN_IF_ERROR(check_packed("q", q, "q_starts"));
     e->n_q = 0;
-    FOVEATE_RETURN_IF_ERROR(check_starts("q_starts", o.q_starts, q.shape[2], "q's rows", &e->n_q));
+    FOVEATE_RETURN_IF_ERROR(check_starts("q_starts", o.q_starts, q.shape[2], "q's rows (axis 2)", &e->n_q));
     e->b = o.q_starts.size - 1;
     FOVEATE_RETURN_IF_ERROR(check_extents("q_starts", {e->b, q.shape[1], e->n_q, std::max(e->d_k, e->d_v)}));
   }
@@ -78,7 +78,7 @@ Status check_batch(const Arguments& a, Extents* e) {
   if (o.kv_starts.present()) {
     FOVEATE_RETURN_IF_ERROR(check_packed("k", k, "kv_starts"));
     e->n_kv = 0;
-    FOVEATE_RETURN_IF_ERROR(check_starts("kv_starts", o.kv_starts, k.shape[2], "k's rows", &e->n_kv));
+    FOVEATE_RETURN_IF_ERROR(check_starts("kv_starts", o.kv_starts, k.shape[2], "k's rows (axis 2)", &e->n_kv));
     if (o.kv_starts.size - 1 != e->b) {
       return Status::error(kInvalid, "kv_starts: %" PRId64 " entries; expected b + 1 = %" PRId64, o.kv_starts.size,
                            e->b + 1);

@@ -384,7 +384,8 @@ TEST_F(CliLarge, CtrlCBetweenAndWithinPieces) {
     std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
     process.signal(SIGINT);
     const Outcome outcome = process.wait();
-    EXPECT_EQ(outcome.status, 130) << outcome.err;
+    // Before its first line a process dies of the signal, which a shell calls 130 too.
+    EXPECT_TRUE(outcome.status == 130 || outcome.status == -SIGINT) << outcome.status << ' ' << outcome.err;
     EXPECT_EQ(outcome.err, "");
     EXPECT_EQ(files(), before);
     EXPECT_EQ(bytes_of("o.npy"), "kept");

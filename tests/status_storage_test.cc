@@ -183,16 +183,16 @@ TEST_F(Storage, StartsThatAreNoStarts) {
     const int64_t right = q_starts_[entry];
     q_starts_[entry] = entry == 0 ? 1 : entry == 1 ? 4 : 2;
     const std::string expected[] = {"q_starts: entry 0 is 1; expected 0",
-                                    "q_starts: entry 1 is 4; expected 0 to q's rows = 3",
-                                    "q_starts: the last entry is 2; expected q's rows = 3"};
+                                    "q_starts: entry 1 is 4; expected 0 to q's rows (axis 2) = 3",
+                                    "q_starts: the last entry is 2; expected q's rows (axis 2) = 3"};
     expect(expected[entry]);
     q_starts_[entry] = right;
   }
   kv_starts_[1] = -1;
-  expect("kv_starts: entry 1 is -1; expected 0 to k's rows = 5");
+  expect("kv_starts: entry 1 is -1; expected 0 to k's rows (axis 2) = 5");
   kv_starts_[1] = 4;
   kv_starts_[2] = 3;
-  expect("kv_starts: entry 2 is 3; expected 4 to k's rows = 5");
+  expect("kv_starts: entry 2 is 3; expected 4 to k's rows (axis 2) = 5");
   kv_starts_[2] = 5;
   options_.q_starts.dtype = DType::f32;
   expect("q_starts: dtype float32 is not an integer type; expected int32 or int64");

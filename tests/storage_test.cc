@@ -11,6 +11,7 @@
 #include "tests/attention_case.h"
 #include "tests/each_target.h"
 #include "tests/error_bound.h"
+#include "tests/native_products.h"
 #include "tests/spec.h"
 
 namespace foveate::trial {
@@ -174,6 +175,32 @@ TEST(Storage, StridedViews) {
 }
 
 // --- How sequences lie ---
+
+TEST(Storage, NativeProductsCanBeDoneWithout) {
+  const ActiveTarget restore;
+  for (const Family& family :
+       {Family{DType::bf16, DType::bf16, DType::bf16}, Family{DType::f32, DType::i8, DType::i8}}) {
+    for (const int64_t n_q : {1, 60}) {
+      Case<float> call(
+          family.of({.h_q = 2, .n_q = n_q, .n_kv = 150, .d_k = 24, .d_v = 17, .causal = true, .seed = 31}));
+      call.options.native_products = false;
+      std::vector<unsigned char> with_native;
+      for (int64_t i = 0; i < target_count(); ++i) {
+        ASSERT_TRUE(pin_target(target_name(i)).ok());
+        const bool native = native_int8();
+        ASSERT_TRUE(call.attend().ok());
+        const Tensor o = call.outputs().o;
+        const auto* const bytes = static_cast<const unsigned char*>(o.data);
+        const std::vector<unsigned char> bits(bytes, bytes + 2 * n_q * 17 * size_of(o.dtype));
+        // Targets with native products are listed before the one they extend.
+        if (!with_native.empty()) {
+          EXPECT_EQ(bits, with_native) << target_name(i);
+        }
+        with_native = native ? bits : std::vector<unsigned char>();
+      }
+    }
+  }
+}
 
 TEST(Storage, PackedSequences) {
   for (const Family& family : {Family{DType::f32, DType::f32, DType::f32}, kFamilies[1], kFamilies[4]}) {

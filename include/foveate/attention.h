@@ -89,8 +89,8 @@ struct AttentionOptions {
   ConstVector kv_lengths = {};
 
   /// Positions outright, for keys that come in pieces: p_i = q_offset + i, and key j stands at kv_offset + j. They count
-  /// for causal, window and ALiBi, and kv_offset decides where keys are cut into blocks. Left out: p_i from `align`; 0.
-  /// At most 2^60 either way.
+  /// for causal, window and ALiBi, and kv_offset decides where keys are cut into blocks. Left out: p_i from `align`, whatever
+  /// kv_offset is (so a piece of the keys wants both); 0. At most 2^60 either way.
   std::optional<int64_t> q_offset = {};
   std::optional<int64_t> kv_offset = {};
 
@@ -109,13 +109,14 @@ struct AttentionOptions {
 
   /// Sequences packed one behind the other, as a batch of unequal lengths is held without padding: q, o and lse are
   /// [1, h_q, total, ...], and sequence s has the rows q_starts[s] to q_starts[s + 1] - 1 of them; likewise kv_starts for k
-  /// and v. [b + 1], int32 or int64, from 0 to the total, never descending. b, n_q and n_kv are then the number of
+  /// and v. FlashAttention's [total, h, d] in memory is view(q, 1, h, total, d, Layout::bnhd). [b + 1], int32 or int64, from 0 to the total, never descending. b, n_q and n_kv are then the number of
   /// sequences and their greatest lengths: what mask, bias, weights and lengths are shaped by.
   ConstVector q_starts = {};
   ConstVector kv_starts = {};
 
   /// Keys and values in pages: k and v are [pages, h_kv, page_size, ...], and key j of sequence s lies in row
-  /// j % page_size of page block_table[s][j / page_size]. [b, most pages], int32 or int64; wants kv_lengths, and not
+  /// j % page_size of page block_table[s][j / page_size]; vLLM's [pages, page_size, h_kv, d] in memory is view(k, pages, h_kv,
+  /// page_size, d, Layout::bnhd). q may be packed beside it, or not. [b, most pages], int32 or int64; wants kv_lengths, and not
   /// kv_starts. n_kv is then most pages x page_size. Entries past a length are never read.
   ConstMatrix block_table = {};
 
@@ -124,6 +125,11 @@ struct AttentionOptions {
   /// kv_length - tree_tokens + t takes part only if bit t % 64 of word t / 64 is set.
   ConstTensor tree_mask = {};
   int64_t tree_tokens = 0;
+
+  /// Whether the processor's own products of bfloat16 and int8 may be used (`Native products` in docs/numerics.md). They
+  /// round more: scores of int8 keys are off by up to |scale| max|q| / 254 sum|k|, about what storing the keys as int8 has
+  /// cost already, and weights meet bfloat16 and int8 values with 8 bits. false: everything is multiplied in float32.
+  bool native_products = true;
 };
 
 /// What to write. Each may be left out, not all of them.
@@ -137,7 +143,8 @@ struct AttentionOutputs {
 struct Execution {
   Executor* executor = nullptr;  ///< not owned; nullptr: the calling thread
 
-  /// attention_workspace() bytes or more, at any alignment; nullptr: the call allocates. Contents do not matter.
+  /// As many bytes as attention_plan() tells, or more, at any alignment; nullptr: the call allocates. Contents do not
+  /// matter.
   void* workspace = nullptr;
   size_t workspace_bytes = 0;
 
@@ -153,7 +160,8 @@ FOVEATE_API Status attention(const ConstTensor& q, const ConstTensor& k, const C
                              const AttentionOutputs& outputs, const AttentionOptions& options = {},
                              const Execution& execution = {});
 
-/// The shape of a call, for planning.
+/// The shape of a call, for planning. Of packed sequences b is their number and n_q, n_kv their greatest lengths; of keys in
+/// pages n_kv is the block table's columns times the page size. dtype is q's; those of k and v do not matter.
 struct AttentionShape {
   int64_t b = 1, h_q = 1, h_kv = 1, n_q = 1, n_kv = 1, d_k = 1, d_v = 1;
   DType dtype = DType::f32;

@@ -17,7 +17,8 @@
 // Stored as int8, a row x of each head is kept as round(x / scale), the scale being max|x| / 127: |x - stored| is at
 // most (0.5 + 2^-16) scale + 2^-143. A row that is not finite in float32 becomes all NaN. Keys may have scales of
 // channels instead, fixed beforehand: then numbers past 127 scales saturate, and NaN and Inf are refused. Narrower
-// floats round to nearest, ties to even, once, from float64 too.
+// floats round to nearest, ties to even, once, from float64 too. Processors with integer dot products round the query
+// to int8 as well when it meets such keys, unless AttentionOptions::native_products is false.
 //
 // Guarantees
 //   Bits       attend() gives the bits that attention() gives over the same stored numbers in one plain array: pages,

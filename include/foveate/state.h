@@ -10,6 +10,9 @@
 // know where each key stands; a sink belongs to exactly one piece. Merging pieces does not give the bits of the whole; its
 // error is that of the pieces, weighted as they are, plus a rounding of each result: |o - exact| grows by eps max |o|.
 //
+// Two pieces of n keys, the second from `start` on: q_offset = n - n_q for both, kv_offset = 0 and start. Many: begin with lse
+// -inf and any o, and let two pairs of outputs take turns.
+//
 // Guarantees
 //   Empty rows lse -inf: the other state's row, to the bit, whatever o holds there; both: o = 0, lse = -inf.
 //   NaN, Inf   an lse of NaN or +inf gives NaN in its row; in o they reach just their element.
@@ -34,8 +37,8 @@ struct State {
   ConstTensor lse = {};  ///< [b, h, n, 1], natural logarithms
 };
 
-/// Writes the state over the keys of both: o [b, h, n, d_v] and lse [b, h, n, 1], of the states' dtypes. Either may be left
-/// out, not both. The workspace of `execution` is not used.
+/// Writes the state over the keys of both: o [b, h, n, d_v] and lse [b, h, n, 1], of the states' dtypes. Either output may be left
+/// out, not both; the states are whole. The workspace of `execution` is not used.
 FOVEATE_API Status merge(const State& a, const State& b, const Tensor& o, const Tensor& lse,
                          const Execution& execution = {});
 
