@@ -406,7 +406,7 @@ Status KvCache::attend(const ConstTensor& q, std::span<const int64_t> sequences,
   FOVEATE_RETURN_IF_ERROR(check_collisions(options));
   const auto n = static_cast<int64_t>(sequences.size());
   const int64_t b = options.q_starts.present() ? options.q_starts.size - 1 : q.shape[0];
-  if (n != b && q.present()) {
+  if (n != b && b >= 0 && q.present()) {
     return Status::error(kInvalid, "sequences: %" PRId64 " entries; expected one for each of q's %" PRId64, n, b);
   }
   KvBatch own;

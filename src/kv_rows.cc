@@ -70,7 +70,9 @@ float quantise(const From* from, int64_t stride, int64_t d, int8_t* to) {
     finite = finite && size <= std::numeric_limits<float>::max();
     most = std::max(most, size);
   }
-  const float scale = finite ? most / 127 : std::numeric_limits<float>::quiet_NaN();
+  // 127 scales are a finite number too: the largest float's 127th part, rounded up, would make infinity of it.
+  const float largest = std::nextafter(std::numeric_limits<float>::max() / 127, 0.0f);
+  const float scale = finite ? std::min(most / 127, largest) : std::numeric_limits<float>::quiet_NaN();
   for (int64_t i = 0; i < d; ++i)
     to[i] = scale > 0 ? nearest_int8(rounded<float>(from[i * stride]) / scale) : int8_t{0};
   return scale;

@@ -52,8 +52,10 @@ class Merge {
   void one(int64_t row) {
     constexpr double kEmpty = -std::numeric_limits<double>::infinity();
     const double lse_a = *at<const T>(a_.lse, row), lse_b = *at<const T>(b_.lse, row);
-    if (lse_a == kEmpty || lse_b == kEmpty)
-      return take(row, lse_a == kEmpty ? b_ : a_, std::max(lse_a, lse_b) == kEmpty);
+    const double other = lse_a == kEmpty ? lse_b : lse_a;
+    if ((lse_a == kEmpty || lse_b == kEmpty) && other < -kEmpty) {  // neither NaN nor +inf
+      return take(row, lse_a == kEmpty ? b_ : a_, other == kEmpty);
+    }
     const Shares share = shares_of(lse_a, lse_b);
     if (lse_.present()) *at<T>(lse_, row) = static_cast<T>(share.lse);
     if (!o_.present()) return;

@@ -70,6 +70,17 @@ TEST(KvCacheStored, Int8Corners) {
   }
 }
 
+TEST(KvCacheStored, TheLargestFloatStaysFinite) {
+  constexpr float kLargest = std::numeric_limits<float>::max();
+  Held held({.d_k = 2, .d_v = 1, .k_dtype = DType::i8});
+  ASSERT_EQ(said(held.append_key(std::vector<float>{kLargest, -kLargest})), "");
+  for (const int64_t c : {0, 1}) {
+    EXPECT_LE(std::abs(held.key(0, c)), static_cast<double>(kLargest));
+    EXPECT_GE(std::abs(held.key(0, c)), kLargest * (1 - 0x1p-7));
+  }
+  EXPECT_LE(static_cast<float>(held.scale(0)) * 127, kLargest);
+}
+
 TEST(KvCacheStored, ScalesOfChannels) {
   const float scales[] = {0.5f, 2, 0};
   Held held({.d_k = 3, .d_v = 1, .k_dtype = DType::i8, .k_scales = view<const float>(scales, 1, 1, 1, 3)});

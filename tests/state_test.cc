@@ -162,6 +162,10 @@ TYPED_TEST(StateMerge, NaNStaysWhereItIs) {
   for (const T lse : {kNaN<T>, kInf<T>}) {
     const Held<T> row = merged(good, Held<T>({T{1}, T{1}}, lse));
     EXPECT_TRUE(std::isnan(row.o[0]) && std::isnan(row.o[1]) && std::isnan(row.lse[0])) << lse;
+    const Held<T> empty({T{5}, T{6}}, -kInf<T>), strange({T{1}, T{1}}, lse);
+    for (const Held<T>& beside : {merged(empty, strange), merged(strange, empty)}) {
+      EXPECT_TRUE(std::isnan(beside.o[0]) && std::isnan(beside.o[1]) && std::isnan(beside.lse[0])) << lse;
+    }
   }
 }
 

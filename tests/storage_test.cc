@@ -4,6 +4,8 @@
 // target of this machine. kernel_test draws them at random, with all else; here they are taken one by one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -198,6 +200,62 @@ TEST(Storage, NativeProductsCanBeDoneWithout) {
         }
         with_native = native ? bits : std::vector<unsigned char>();
       }
+    }
+  }
+}
+
+/// Pairs of bfloat16 begin at any address that a BFloat16 may have.
+TEST(Storage, HalvesOfADwordMayComeFirst) {
+  for (const Family& family :
+       {Family{DType::bf16, DType::bf16, DType::bf16}, Family{DType::f32, DType::bf16, DType::bf16}}) {
+    for (const int64_t guard : {0, 1, 2, 3}) {
+      for (const int64_t n_q : {1, 20}) {
+        Spec spec = family.of({.n_q = n_q, .n_kv = 70, .d_k = n_q == 1 ? 2 : 24, .d_v = 5, .seed = 32});
+        spec.k_in.guard = spec.v_in.guard = guard;
+        check(spec);
+      }
+    }
+  }
+}
+
+/// Integer sums times factors that meet at the ends of float32's range: as exact as in float32 throughout.
+TEST(Storage, ScalesOfInt8FarFromOne) {
+  struct Factors {
+    float q, k_scale;
+    double scale;
+  };
+  constexpr int64_t kDim = 64;
+  for (const Factors& f : {Factors{1e30f, 1, 1e20},
+                           {1e-3f, 1e-35f, 1e38},
+                           {1e5f, 1e-40f, 1e35},
+                           {1e-44f, 1e30f, 1e10},
+                           {1e-42f, 1e20f, 1e18},
+                           {1, 1e-30f, 1e25},
+                           {0, 1e30f, 1e38},
+                           {1, 0, 1e38}}) {
+    for (const int64_t n_q : {1, 40}) {
+      const std::vector<float> q(static_cast<size_t>(n_q * kDim), f.q), v = {1, 2};
+      std::vector<int8_t> k(2 * kDim, 127);
+      std::fill(k.begin() + kDim, k.end(), int8_t{126});
+      if (f.q == 1e30f) std::fill(k.begin(), k.end(), int8_t{0});
+      std::vector<float> o(static_cast<size_t>(n_q)), lse(o), exact(o), exact_lse(o);
+      const auto attend = [&](bool native, std::vector<float>& to, std::vector<float>& to_lse) {
+        AttentionOptions options{.scale = f.scale};
+        options.k_scales = view(&f.k_scale, 1, 1, 1, 1);
+        options.native_products = native;
+        const Status status = attention(
+            view(q.data(), 1, 1, n_q, kDim), view<const int8_t>(k.data(), 1, 1, 2, kDim), view(v.data(), 1, 1, 2, 1),
+            {.o = view(to.data(), 1, 1, n_q, 1), .lse = view(to_lse.data(), 1, 1, n_q, 1)}, options);
+        ASSERT_TRUE(status.ok()) << status.message();
+      };
+      on_each_target([&] {
+        attend(true, o, lse);
+        attend(false, exact, exact_lse);
+        for (int64_t i = 0; i < n_q; ++i) {
+          EXPECT_NEAR(o[i], exact[i], 1e-2) << f.q << ' ' << f.k_scale << ' ' << f.scale;
+          EXPECT_NEAR(lse[i], exact_lse[i], 1e-2 * (1 + std::abs(exact_lse[i]))) << f.q << ' ' << f.k_scale;
+        }
+      });
     }
   }
 }

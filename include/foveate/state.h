@@ -14,7 +14,7 @@
 // -inf and any o, and let two pairs of outputs take turns.
 //
 // Guarantees
-//   Empty rows lse -inf: the other state's row, to the bit, whatever o holds there; both: o = 0, lse = -inf.
+//   Empty rows lse -inf: the other state's row, to the bit but for NaN, whatever o holds there; both: o = 0, lse = -inf.
 //   NaN, Inf   an lse of NaN or +inf gives NaN in its row; in o they reach just their element.
 //   Range      no intermediate overflows: where o_a and o_b are finite, o is.
 //   Bits       a row depends on that row of the states alone: not on threads, strides, or what else is merged.

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "hwy/highway.h"
@@ -61,6 +62,12 @@ HWY_INLINE void PrefetchAhead(const Tile<T>& tile, int64_t first, int64_t n) {
   PrefetchRows(task.pages, task.v, begin, count, task.d_v);
 }
 
+/// Copies an element that may be a pair of narrower ones.
+template <class T>
+HWY_INLINE void CopyBits(const T* from, T* to) {
+  std::memcpy(to, from, sizeof(T));
+}
+
 /// columns[i * kBlockKeys + j] = rows.row(j)[i] for n rows of depth elements.
 template <class T>
 HWY_INLINE void Transpose(Broadcasts<T, false> rows, int64_t n, int64_t depth, T* columns) {
@@ -86,14 +93,13 @@ HWY_INLINE void Transpose(Broadcasts<T, false> rows, int64_t n, int64_t depth, T
         hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(wide, high01, high23)), d, to + 3 * kBlockKeys);
       }
       for (; i < depth; ++i) {
-        T* const to = columns + i * kBlockKeys + j;
-        to[0] = r0[i], to[1] = r1[i], to[2] = r2[i], to[3] = r3[i];
+        for (int64_t row = 0; row < 4; ++row) CopyBits(rows.row(j + row) + i, columns + i * kBlockKeys + j + row);
       }
     }
   }
 #endif
   for (; j < n; ++j) {
-    for (int64_t i = 0; i < depth; ++i) columns[i * kBlockKeys + j] = rows.row(j)[i];
+    for (int64_t i = 0; i < depth; ++i) CopyBits(rows.row(j) + i, columns + i * kBlockKeys + j);
   }
 }
 
@@ -176,7 +182,8 @@ struct PairColumns {
 
 /// Whether a source's rows can be read as pairs of bfloat16 where they lie.
 HWY_INLINE bool LieInPairs(const RowSource& source, int64_t depth) {
-  return source.dtype == DType::bf16 && source.stride_d == 1 && source.stride % 2 == 0 && depth % 2 == 0;
+  return source.dtype == DType::bf16 && source.stride_d == 1 && source.stride % 2 == 0 && source.page_stride % 2 == 0 &&
+         depth % 2 == 0 && reinterpret_cast<uintptr_t>(source.data) % sizeof(float) == 0;
 }
 
 /// Rows of keys [first, first + n) as pairs; they lie so, in one run or, `packed`, in several.
@@ -190,7 +197,7 @@ HWY_INLINE Broadcasts<float, false> PairsOf(const Pages& pages, const RowSource&
   for (int64_t done = 0; done < n; done += run.n) {
     run = RunAt(pages, source, first + done, n - done);
     for (int64_t j = 0; j < run.n; ++j) {
-      std::copy_n(at(run) + j * (source.stride / 2), depth / 2, packed + (done + j) * (depth / 2));
+      std::memcpy(packed + (done + j) * (depth / 2), at(run) + j * (source.stride / 2), static_cast<size_t>(depth) * 2);
     }
   }
   return {packed, depth / 2};

@@ -39,13 +39,13 @@ namespace HWY_NAMESPACE {
 constexpr int64_t dword_of(Native native) { return native == Native::int8 ? 4 : 2; }
 constexpr int64_t dwords(Native native, int64_t n) { return (n + dword_of(native) - 1) / dword_of(native); }
 
-HWY_INLINE uint32_t* as_dwords(float* x) { return reinterpret_cast<uint32_t*>(x); }
-HWY_INLINE const uint32_t* as_dwords(const float* x) { return reinterpret_cast<const uint32_t*>(x); }
+HWY_INLINE Dword* as_dwords(float* x) { return reinterpret_cast<Dword*>(x); }
+HWY_INLINE const Dword* as_dwords(const float* x) { return reinterpret_cast<const Dword*>(x); }
 
 // --- Queries ---
 
 /// One query as pairs of bfloat16, `step` apart.
-HWY_INLINE void LoadPairs(const TileTask<float>& task, const void* row, uint32_t* to, int64_t step) {
+HWY_INLINE void LoadPairs(const TileTask<float>& task, const void* row, Dword* to, int64_t step) {
   const auto* q = static_cast<const BFloat16*>(row);
   for (int64_t i = 0; i < dwords(Native::bf16, task.d_k); ++i) {
     const uint32_t low = q[2 * i * task.q_stride].bits;
@@ -54,9 +54,15 @@ HWY_INLINE void LoadPairs(const TileTask<float>& task, const void* row, uint32_t
   }
 }
 
-/// One query of adjacent components, rounded to int8 as quadruples, `step` apart. A query that is not finite becomes zeros
-/// whose factor is NaN, by which RescueScores knows it.
-HWY_INLINE void LoadQuadruples(const Tile<float>& tile, const float* q, int64_t lane, uint32_t* to, int64_t step) {
+/// Whether a factor of integer sums leaves room for these (31 bits) and for another such factor. 0 does.
+HWY_INLINE bool leaves_room(float factor) {
+  const float magnitude = std::abs(factor);
+  return (magnitude > 0x1p-40f && magnitude < 0x1p40f) || magnitude == 0;
+}
+
+/// One query of adjacent components, rounded to int8 as quadruples, `step` apart. A query that is not finite, or whose
+/// factor leaves no room, gets the factor NaN, by which RescueScores knows it.
+HWY_INLINE void LoadQuadruples(const Tile<float>& tile, const float* q, int64_t lane, Dword* to, int64_t step) {
   const TileTask<float>& task = tile.task;
   float largest = 0;
   bool finite = true;
@@ -75,7 +81,9 @@ HWY_INLINE void LoadQuadruples(const Tile<float>& tile, const float* q, int64_t 
     to[i * step] = quadruple;
   }
   tile.q_start[lane] = task.native->signed_keys ? 0 : -128 * sum;
-  tile.q_factor[lane] = finite ? task.scale * (largest / 127.0f) : std::numeric_limits<float>::quiet_NaN();
+  const float factor = task.scale * (largest / 127.0f);
+  const bool fits = finite && leaves_room(factor) && (factor != 0 || task.scale == 0 || largest == 0);
+  tile.q_factor[lane] = fits ? factor : std::numeric_limits<float>::quiet_NaN();
 }
 
 /// Brings the queries into tile.q as dwords: [dwords][width], of few rows [n_rows][dwords].
@@ -88,7 +96,7 @@ HWY_INLINE void LoadNativeQueries(const Tile<float>& tile) {
   std::fill(tile.q, tile.q + n * (tile.few ? task.n_rows : tile.width), 0.0f);
   for (int64_t lane = 0; lane < task.n_rows; ++lane) {
     const Row<float>& row = task.rows[lane];
-    uint32_t* const to = as_dwords(tile.q) + lane * lane_step;
+    Dword* const to = as_dwords(tile.q) + lane * lane_step;
     if (row.q == nullptr) continue;
     if (task.scores == Native::bf16) {
       LoadPairs(task, row.q, to, step);
@@ -125,7 +133,7 @@ HWY_INLINE Broadcasts<float, false> NativeKeys(const TileTask<float>& task, int6
   const uint8_t turned = task.native->signed_keys ? 0 : 0x80;  // moves keys by 128
   if (task.scores == Native::bf16 && task.d_k % 2 == 0 && k.stride_d == 1 && (k.stride % 2 == 0 || n == 1)) {
     const Run run = RunAt(task.pages, k, first, n);
-    if (run.n == n) {
+    if (run.n == n && reinterpret_cast<uintptr_t>(k.data) % sizeof(Dword) == 0 && run.offset % 2 == 0) {
       return {reinterpret_cast<const float*>(static_cast<const BFloat16*>(k.data) + run.offset), k.stride / 2};
     }
   }
@@ -155,12 +163,14 @@ HWY_INLINE void KeyFactors(const TileTask<float>& task, int64_t first, int64_t n
   }
 }
 
-/// Scores of queries that int8 cannot hold, from their own numbers.
-HWY_NOINLINE void RescueScores(const Tile<float>& tile, const BlockRange& range) {
+/// Scores of queries that int8 cannot hold, and of keys whose scale leaves no room, from their own numbers.
+HWY_NOINLINE void RescueScores(const Tile<float>& tile, const BlockRange& range, const float* factors) {
   const TileTask<float>& task = tile.task;
   for (int64_t lane = 0; lane < task.n_rows; ++lane) {
-    if (!std::isnan(tile.q_factor[lane])) continue;
+    const bool whole = std::isnan(tile.q_factor[lane]);
     for (int64_t place = range.first; place < range.last; ++place) {
+      if (!whole && leaves_room(factors[place - range.first])) continue;
+      if (task.rows[lane].q == nullptr) continue;
       const Run run = RunAt(task.pages, task.k, range.origin + place, 1);
       const auto* k = static_cast<const int8_t*>(task.k.data) + run.offset;
       const float* const scales = task.k.scales + run.scale_offset;
@@ -186,7 +196,7 @@ HWY_INLINE void NativeFewRowsScores(const Tile<float>& tile, const BlockRange& r
   }
   float sums[kBlockKeys];
   for (int64_t r = 0; r < task.n_rows; ++r) {
-    const uint32_t* const q = as_dwords(tile.q) + r * n;
+    const Dword* const q = as_dwords(tile.q) + r * n;
     float* const s = tile.s + range.first * tile.width + r;
     if (task.scores == Native::bf16) {
       task.native->row_bf16(q, 1, n, as_dwords(tile.columns), kBlockKeys, keys, sums);
@@ -222,7 +232,7 @@ HWY_NOINLINE void NativeScores(const Tile<float>& tile, const BlockRange& range)
       task.native->scores_i8(product, tile.q_start, tile.q_factor, factors);
     }
   }
-  if (task.scores == Native::int8) RescueScores(tile, range);
+  if (task.scores == Native::int8) RescueScores(tile, range, factors);
 }
 
 // --- The weighted sum ---
@@ -233,7 +243,7 @@ HWY_INLINE uint32_t bf16_bits(int8_t x) { return std::bit_cast<uint32_t>(static_
 
 /// to[c] = the bfloat16s of even[c] and odd[c], either of which may be a row that is not there.
 template <class E>
-HWY_INLINE void JoinRows(const E* even, const E* odd, int64_t stride_d, int64_t n, uint32_t* to) {
+HWY_INLINE void JoinRows(const E* even, const E* odd, int64_t stride_d, int64_t n, Dword* to) {
   if (even != nullptr && odd != nullptr && stride_d == 1) {
     for (int64_t c = 0; c < n; ++c) to[c] = bf16_bits(even[c]) | bf16_bits(odd[c]) << 16;
     return;
@@ -256,14 +266,14 @@ HWY_NOINLINE void JoinValues(const Tile<float>& tile, const BlockRange& range, c
     if (place < range.first || place >= range.last) return nullptr;
     return static_cast<const E*>(task.v.data) + RunAt(task.pages, task.v, range.origin + place, 1).offset;
   };
-  uint32_t* to = as_dwords(tile.packed_v);
+  Dword* to = as_dwords(tile.packed_v);
   for (int64_t pair = pairs.first; pair < pairs.last; ++pair, to += task.d_v) {
     JoinRows(row_at(2 * pair), row_at(2 * pair + 1), task.v.stride_d, task.d_v, to);
   }
 }
 
 /// Whether n dwords hold no NaN or Inf of bfloat16.
-HWY_INLINE bool AllFinitePairs(const uint32_t* x, int64_t n) {
+HWY_INLINE bool AllFinitePairs(const Dword* x, int64_t n) {
   uint32_t bad = 0;
   for (int64_t i = 0; i < n; ++i) bad |= (x[i] & 0x7f80) == 0x7f80 || (x[i] & 0x7f800000) == 0x7f800000;
   return bad == 0;

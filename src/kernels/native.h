@@ -10,12 +10,15 @@
 
 namespace foveate::kernels {
 
+/// A dword, which may lie over components of any narrow type.
+using Dword = uint32_t __attribute__((may_alias));
+
 /// C[rows x width] = A[rows x steps] . B[steps x width], A broadcast as in gemm-inl.h; width is whole vectors.
 struct NativeProduct {
-  const uint32_t* a;
+  const Dword* a;
   int64_t a_row_stride, a_step_stride;
   int64_t rows, steps;
-  const uint32_t* b;
+  const Dword* b;
   int64_t width;
   float* c;
 };
@@ -39,14 +42,13 @@ struct NativeProducts {
 
   /// c[lane] = start + sum over steps of a[step] . b[step * b_stride + lane] for n lanes, and what fills the last vector:
   /// A a query, B keys.
-  void (*row_i8)(const uint32_t* a, int64_t steps, const uint32_t* b, int64_t b_stride, int64_t n, int32_t start,
-                 float* c);
+  void (*row_i8)(const Dword* a, int64_t steps, const Dword* b, int64_t b_stride, int64_t n, int32_t start, float* c);
 
   /// c = factor * sum of bfloat16 products.
   void (*scores_bf16)(const NativeProduct& product, float factor) = nullptr;
 
   /// Rounds weights to bfloat16 and joins them by pairs of places: out[pairs][width], which may be p itself.
-  void (*round_weights)(const NativeWeights& weights, uint32_t* out) = nullptr;
+  void (*round_weights)(const NativeWeights& weights, Dword* out) = nullptr;
 
   /// c = c * correction[lane] + sum of bfloat16 products.
   void (*weighted_sum)(const NativeProduct& product, const float* correction) = nullptr;
@@ -57,7 +59,7 @@ struct NativeProducts {
 
   /// c[lane] = sum over steps of a[step * a_stride] . b[step * b_stride + lane] for n lanes, and what fills the last
   /// vector.
-  void (*row_bf16)(const uint32_t* a, int64_t a_stride, int64_t steps, const uint32_t* b, int64_t b_stride, int64_t n,
+  void (*row_bf16)(const Dword* a, int64_t a_stride, int64_t steps, const Dword* b, int64_t b_stride, int64_t n,
                    float* c) = nullptr;
 };
 

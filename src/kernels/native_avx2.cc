@@ -25,7 +25,7 @@ struct ScaledI8 {
   const float* lane_factor;
   const float* row_factor;
 
-  static Sum add(Sum sum, uint32_t a, const uint32_t* b) {
+  static Sum add(Sum sum, Dword a, const Dword* b) {
     return _mm256_dpbusd_avx_epi32(sum, _mm256_set1_epi32(static_cast<int>(a)), load(b));
   }
   Sum start(int64_t lane) const { return load(first + lane); }
@@ -40,7 +40,7 @@ struct RowOfI8 {
   using Sum = __m256i;
   static constexpr int64_t kLanes = kWidth;
 
-  static Sum add(Sum sum, uint32_t a, const uint32_t* b) {
+  static Sum add(Sum sum, Dword a, const Dword* b) {
     return _mm256_dpbusd_avx_epi32(sum, load(b), _mm256_set1_epi32(static_cast<int>(a)));
   }
   static void store_sum(Sum sum, float* c) { _mm256_storeu_ps(c, _mm256_cvtepi32_ps(sum)); }
@@ -50,7 +50,7 @@ void scores_i8(const NativeProduct& x, const int32_t* start, const float* lane_f
   product(x, ScaledI8{start, lane_factor, row_factor});
 }
 
-void row_i8(const uint32_t* a, int64_t steps, const uint32_t* b, int64_t b_stride, int64_t n, int32_t start, float* c) {
+void row_i8(const Dword* a, int64_t steps, const Dword* b, int64_t b_stride, int64_t n, int32_t start, float* c) {
   row_product<RowOfI8>(a, 1, steps, b, b_stride, n, _mm256_set1_epi32(start), c);
 }
 

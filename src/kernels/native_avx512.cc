@@ -24,7 +24,7 @@ struct Bf16 {
   using Sum = __m512;
   static constexpr int64_t kLanes = kWidth, kRows = 8;
 
-  static Sum add(Sum sum, uint32_t a, const uint32_t* b) {
+  static Sum add(Sum sum, Dword a, const Dword* b) {
     const __m512i x = _mm512_set1_epi32(static_cast<int>(a));
     return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(_mm512_loadu_si512(b)), reinterpret_cast<__m512bh>(x));
   }
@@ -51,7 +51,7 @@ struct ScaledI8 {
   const float* lane_factor;
   const float* row_factor;
 
-  static Sum add(Sum sum, uint32_t a, const uint32_t* b) {
+  static Sum add(Sum sum, Dword a, const Dword* b) {
     return _mm512_dpbusd_epi32(sum, _mm512_set1_epi32(static_cast<int>(a)), _mm512_loadu_si512(b));
   }
   Sum start(int64_t lane) const { return _mm512_loadu_si512(first + lane); }
@@ -66,7 +66,7 @@ struct RowOfI8 {
   using Sum = __m512i;
   static constexpr int64_t kLanes = kWidth;
 
-  static Sum add(Sum sum, uint32_t a, const uint32_t* b) {
+  static Sum add(Sum sum, Dword a, const Dword* b) {
     return _mm512_dpbusd_epi32(sum, _mm512_loadu_si512(b), _mm512_set1_epi32(static_cast<int>(a)));
   }
   static void store_sum(Sum sum, float* c) { _mm512_storeu_ps(c, _mm512_cvtepi32_ps(sum)); }
@@ -100,7 +100,7 @@ __m512 weight_at(const NativeWeights& w, int64_t place, int64_t lane) {
   return w.scales == nullptr ? p : _mm512_mul_ps(p, _mm512_set1_ps(w.scales[place]));
 }
 
-void round_weights(const NativeWeights& w, uint32_t* out) {
+void round_weights(const NativeWeights& w, Dword* out) {
   for (int64_t pair = 0; pair < w.pairs; ++pair) {
     for (int64_t lane = 0; lane < w.width; lane += kWidth) {
       const __m512i joined = pair_of(weight_at(w, 2 * pair, lane), weight_at(w, 2 * pair + 1, lane));
@@ -134,12 +134,11 @@ void guarded_weighted_sum(const NativeProduct& x, const NativeWeights& w, const 
   }
 }
 
-void row_bf16(const uint32_t* a, int64_t a_stride, int64_t steps, const uint32_t* b, int64_t b_stride, int64_t n,
-              float* c) {
+void row_bf16(const Dword* a, int64_t a_stride, int64_t steps, const Dword* b, int64_t b_stride, int64_t n, float* c) {
   row_product<Bf16>(a, a_stride, steps, b, b_stride, n, _mm512_setzero_ps(), c);
 }
 
-void row_i8(const uint32_t* a, int64_t steps, const uint32_t* b, int64_t b_stride, int64_t n, int32_t start, float* c) {
+void row_i8(const Dword* a, int64_t steps, const Dword* b, int64_t b_stride, int64_t n, int32_t start, float* c) {
   row_product<RowOfI8>(a, 1, steps, b, b_stride, n, _mm512_set1_epi32(start), c);
 }
 

@@ -28,7 +28,7 @@ struct ScaledI8 {
   const float* lane_factor;
   const float* row_factor;
 
-  static Sum add(Sum sum, uint32_t a, const uint32_t* b) {
+  static Sum add(Sum sum, Dword a, const Dword* b) {
     return vdotq_s32(sum, vreinterpretq_s8_u32(vld1q_u32(b)), vreinterpretq_s8_u32(vdupq_n_u32(a)));
   }
   Sum start(int64_t lane) const { return vld1q_s32(first + lane); }
@@ -42,7 +42,7 @@ void scores_i8(const NativeProduct& x, const int32_t* start, const float* lane_f
   product(x, ScaledI8{start, lane_factor, row_factor});
 }
 
-void row_i8(const uint32_t* a, int64_t steps, const uint32_t* b, int64_t b_stride, int64_t n, int32_t start, float* c) {
+void row_i8(const Dword* a, int64_t steps, const Dword* b, int64_t b_stride, int64_t n, int32_t start, float* c) {
   row_product<ScaledI8>(a, 1, steps, b, b_stride, n, vdupq_n_s32(start), c);
 }
 

@@ -19,8 +19,8 @@ inline __attribute__((always_inline)) void micro_kernel(const NativeProduct& x, 
 #pragma GCC unroll 3
     for (int v = 0; v < NV; ++v) sum[m][v] = kind.start(lane + v * Kind::kLanes);
   }
-  const uint32_t* a = x.a + row * x.a_row_stride;
-  const uint32_t* b = x.b + lane;
+  const Dword* a = x.a + row * x.a_row_stride;
+  const Dword* b = x.b + lane;
   for (int64_t step = 0; step < x.steps; ++step, a += x.a_step_stride, b += x.width) {
 #pragma GCC unroll 8
     for (int m = 0; m < MR; ++m) {
@@ -66,9 +66,8 @@ void product(const NativeProduct& x, const Kind& kind) {
 
 /// c[lane] = the sums of NV vectors of lanes from `lane` on, for the one row A.
 template <int NV, class Kind>
-inline __attribute__((always_inline)) void row_kernel(const uint32_t* a, int64_t a_stride, int64_t steps,
-                                                      const uint32_t* b, int64_t b_stride, typename Kind::Sum start,
-                                                      float* c) {
+inline __attribute__((always_inline)) void row_kernel(const Dword* a, int64_t a_stride, int64_t steps, const Dword* b,
+                                                      int64_t b_stride, typename Kind::Sum start, float* c) {
   typename Kind::Sum sum[NV];
   for (int v = 0; v < NV; ++v) sum[v] = start;
   for (int64_t step = 0; step < steps; ++step, b += b_stride) {
@@ -80,7 +79,7 @@ inline __attribute__((always_inline)) void row_kernel(const uint32_t* a, int64_t
 
 /// The same for n lanes rounded up to whole vectors, which b's rows and c have room for.
 template <class Kind>
-void row_product(const uint32_t* a, int64_t a_stride, int64_t steps, const uint32_t* b, int64_t b_stride, int64_t n,
+void row_product(const Dword* a, int64_t a_stride, int64_t steps, const Dword* b, int64_t b_stride, int64_t n,
                  typename Kind::Sum start, float* c) {
   int64_t i = 0;
   for (; i + 3 * Kind::kLanes < n; i += 4 * Kind::kLanes) {
