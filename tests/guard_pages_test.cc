@@ -25,7 +25,7 @@ namespace {
 /// What is being computed, for the handler of SIGSEGV, which may call next to nothing.
 char current_call[4096];
 
-void on_segmentation_fault(int signal) {
+[[maybe_unused]] void on_segmentation_fault(int signal) {
   const char words[] = "\nA byte outside of an array was touched: ";
   const char newline = '\n';
   [[maybe_unused]] ssize_t written = write(STDERR_FILENO, words, sizeof words - 1);
