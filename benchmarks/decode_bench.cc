@@ -54,7 +54,8 @@ ConstTensor cache_view(const std::vector<char>& bytes, DType dtype, const Work& 
 void decode(benchmark::State& state, const Work& w, DType stored, const std::string& target) {
   if (Status status = pin_target(target.c_str()); !status.ok()) return state.SkipWithError(status.message());
   // Ones in every byte are small numbers of any type.
-  const std::vector<char> k(static_cast<size_t>(w.h_kv * w.n_kv * w.d * size_of(stored)), 1), v(k);
+  const auto bytes = static_cast<size_t>(w.h_kv * w.n_kv * w.d * size_of(stored));
+  const std::vector<char> k(bytes, 1), v(bytes, 1);
   const std::vector<float> scales(static_cast<size_t>(w.h_kv * w.n_kv), 0.01f),
       q(static_cast<size_t>(w.h_q * w.d), 0.5f);
   const std::vector<BFloat16> narrow_q(q.size(), BFloat16(0.5f));
