@@ -2,7 +2,6 @@
 #include "kv_rows.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -10,12 +9,10 @@
 #include <utility>
 
 #include "foveate/float16.h"
+#include "vector_at.h"
 
 namespace foveate {
 namespace {
-
-/// Stride along an axis; 0 where the extent is 1, whatever the view says.
-int64_t step(const ConstTensor& view, int axis) { return view.shape[axis] == 1 ? 0 : view.stride[axis]; }
 
 /// Calls body with a null pointer of the element type that a float dtype names.
 template <class Body>
@@ -32,25 +29,15 @@ auto with_float(DType dtype, const Body& body) {
   }
 }
 
-/// The float32 beside x whose last bit is odd, x itself if it is one: rounding that once more to fewer bits gives what
-/// rounding x would.
-float rounded_to_odd(double x) {
-  const auto nearest = static_cast<float>(x);
-  const auto bits = std::bit_cast<uint32_t>(nearest);
-  if (std::isnan(x) || static_cast<double>(nearest) == x || (bits & 1) == 1) return nearest;
-  return std::bit_cast<float>(std::abs(x) > std::abs(static_cast<double>(nearest)) ? bits + 1 : bits - 1);
-}
-
+/// Rounded once, to the nearest.
 template <class To, class From>
 To rounded(From x) {
   if constexpr (std::is_same_v<To, From>) {
     return x;
-  } else if constexpr (std::is_same_v<From, double> && sizeof(To) == 2) {
-    return To(rounded_to_odd(x));
-  } else if constexpr (std::is_same_v<From, double> || std::is_same_v<From, float>) {
-    return static_cast<To>(x);
-  } else {
+  } else if constexpr (sizeof(From) == 2) {
     return rounded<To>(static_cast<float>(x));
+  } else {
+    return static_cast<To>(x);
   }
 }
 

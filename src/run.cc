@@ -30,9 +30,6 @@ T element(const ConstVector& vector, int64_t i, T absent) {
   return vector.present() ? narrowed<T>(float_at(vector, i)) : absent;
 }
 
-/// Stride along an axis; 0 where the extent is 1, whatever the view says.
-int64_t step(const ConstTensor& view, int axis) { return view.shape[axis] == 1 ? 0 : view.stride[axis]; }
-
 /// Offset, in elements, of [b, h, i, 0]; 0 in an empty array, whose pointer may be null.
 int64_t offset(const ConstTensor& view, int64_t b, int64_t h, int64_t i) {
   if (view.shape[2] == 0 || view.shape[3] == 0) return 0;

@@ -1,6 +1,7 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
-// Entries of the options' vectors, whatever their dtype: any float type, int32 or int64.
+// What a view says, as it is meant: entries of the options' vectors, whatever their dtype (any float type, int32 or int64),
+// and steps along axes.
 #ifndef FOVEATE_SRC_VECTOR_AT_H_
 #define FOVEATE_SRC_VECTOR_AT_H_
 
@@ -10,6 +11,9 @@
 #include "foveate/tensor.h"
 
 namespace foveate {
+
+/// Stride along an axis; 0 where the extent is 1, whatever the view says.
+inline int64_t step(const ConstTensor& view, int axis) { return view.shape[axis] == 1 ? 0 : view.stride[axis]; }
 
 inline double float_at(const ConstVector& vector, int64_t i) {
   const int64_t at = i * vector.stride;
