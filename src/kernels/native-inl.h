@@ -131,12 +131,7 @@ HWY_INLINE Broadcasts<float, false> NativeKeys(const TileTask<float>& task, int6
   const RowSource& k = task.k;
   const int64_t width = dwords(task.scores, task.d_k);
   const uint8_t turned = task.native->signed_keys ? 0 : 0x80;  // moves keys by 128
-  if (task.scores == Native::bf16 && task.d_k % 2 == 0 && k.stride_d == 1 && (k.stride % 2 == 0 || n == 1)) {
-    const Run run = RunAt(task.pages, k, first, n);
-    if (run.n == n && reinterpret_cast<uintptr_t>(k.data) % sizeof(Dword) == 0 && run.offset % 2 == 0) {
-      return {reinterpret_cast<const float*>(static_cast<const BFloat16*>(k.data) + run.offset), k.stride / 2};
-    }
-  }
+  if (task.scores == Native::bf16 && LieInPairs(k, task.d_k)) return PairsOf(task.pages, k, first, n, task.d_k, packed);
   for (int64_t done = 0; done < n;) {
     const Run run = RunAt(task.pages, k, first + done, n - done);
     for (int64_t j = 0; j < run.n; ++j) {
