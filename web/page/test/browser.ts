@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, beforeAll, expect, vi } from 'vitest';
 
 import { Engine } from '../../engine/engine';
 
@@ -92,6 +92,11 @@ export async function gridValues(page: Page, id: string): Promise<number[][]> {
 export async function engine(): Promise<Engine> {
   const bytes = await readFile(new URL('../../../build/web/foveate-strict.wasm', import.meta.url));
   return Engine.instantiate(await WebAssembly.compile(new Uint8Array(bytes)));
+}
+
+/// Until a check holds, as what it reads is on its way; then, or at last, as it says.
+export async function eventually(check: () => Promise<void>): Promise<void> {
+  await vi.waitFor(check, { timeout: 30_000, interval: 100 });
 }
 
 export function expectClose(shown: readonly number[], computed: ArrayLike<number>, tolerance = 1e-5): void {
