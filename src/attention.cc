@@ -4,14 +4,13 @@
 #include "foveate/attention.h"
 
 #include <algorithm>
-#include <memory>
-#include <new>
 
 #include "fp_mode.h"
 #include "plan.h"
 #include "run.h"
 #include "target.h"
 #include "validate.h"
+#include "workspace.h"
 
 namespace foveate {
 namespace {
@@ -20,11 +19,7 @@ namespace {
 Status checked(const Arguments& arguments, const Execution& execution, Extents* extents) {
   const FpMode mode;
   if (Status status = validate(arguments, extents); !status.ok()) return status;
-  return execution.executor != nullptr ? validate_workers("executor", execution.executor->concurrency()) : Status();
-}
-
-int64_t workers_of(const Execution& execution) {
-  return execution.executor != nullptr ? execution.executor->concurrency() : 1;
+  return check_workers(execution);
 }
 
 template <class T>
@@ -32,27 +27,16 @@ Status plan_and_run(const Arguments& arguments, const Extents& extents, const Ex
                     const kernels::TargetKernels& kernels) {
   const int64_t workers = workers_of(execution);
   const Plan plan = plan_call<T>(extents, arguments.options, arguments.outputs.weights.present(), workers, kernels);
-  const size_t bytes = plan.workspace_bytes(workers);
-  if (execution.workspace != nullptr) {
-    if (execution.workspace_bytes < bytes) {
-      return Status::error(StatusCode::workspace_too_small,
-                           "workspace: %zu bytes; this call needs %zu (attention_plan tells)",
-                           execution.workspace_bytes, bytes);
-    }
-    return run<T>(arguments, extents, plan, execution.workspace, workers, execution, kernels);
-  }
-  const std::unique_ptr<char[]> memory(new (std::nothrow) char[bytes]);
-  if (memory == nullptr) {
-    return Status::error(StatusCode::out_of_memory, "workspace: %zu bytes could not be allocated", bytes);
-  }
-  return run<T>(arguments, extents, plan, memory.get(), workers, execution, kernels);
+  return with_workspace(execution, plan.workspace_bytes(workers), "attention_plan", [&](void* workspace) {
+    return run<T>(arguments, extents, plan, workspace, workers, execution, kernels);
+  });
 }
 
 }  // namespace
 
 Status attention(const ConstTensor& q, const ConstTensor& k, const ConstTensor& v, const AttentionOutputs& outputs,
                  const AttentionOptions& options, const Execution& execution) {
-  const Arguments arguments{q, k, v, outputs, options};
+  const Arguments arguments{{q, k, v, options}, outputs};
   Extents extents;
   if (Status status = checked(arguments, execution, &extents); !status.ok()) return status;
   const kernels::TargetKernels* kernels = nullptr;

@@ -24,11 +24,12 @@ class Sequences {
   /// Rows that queries have memory for: all are written.
   int64_t q_rows(int64_t b) const { return extent(options_.q_starts, b, extents_.n_q); }
 
+  /// Keys that k and v have memory for.
+  int64_t kv_rows(int64_t b) const { return extent(options_.kv_starts, b, extents_.n_kv); }
+
   /// Queries and keys that are there: what positions count by.
   int64_t q_length(int64_t b) const { return length(options_.q_lengths, b, q_rows(b)); }
-  int64_t kv_length(int64_t b) const {
-    return length(options_.kv_lengths, b, extent(options_.kv_starts, b, extents_.n_kv));
-  }
+  int64_t kv_length(int64_t b) const { return length(options_.kv_lengths, b, kv_rows(b)); }
 
   Place query(int64_t b, int64_t i) const { return place(options_.q_starts, b, i); }
   Place first_key(int64_t b) const { return place(options_.kv_starts, b, 0); }

@@ -64,7 +64,7 @@ Status check_packed(const char* name, const ConstTensor& view, const char* start
 }
 
 /// How many sequences there are and how many rows the longest has, where the axes do not say it themselves.
-Status check_batch(const Arguments& a, Extents* e) {
+Status check_batch(const Inputs& a, Extents* e) {
   const AttentionOptions& o = a.options;
   const ConstTensor &q = a.q, &k = a.k;
   if (o.q_starts.present()) {
@@ -90,7 +90,7 @@ Status check_batch(const Arguments& a, Extents* e) {
 }
 
 /// q, k and v against each other.
-Status check_inputs(const Arguments& a, Extents* e) {
+Status check_tensors(const Inputs& a, Extents* e) {
   const ConstTensor &q = a.q, &k = a.k, &v = a.v;
   FOVEATE_RETURN_IF_ERROR(check_float("q", q.dtype));
   FOVEATE_RETURN_IF_ERROR(check_view("q", q));
@@ -137,7 +137,7 @@ Status check_scales(const char* name, const ConstTensor& scales, const char* who
 }
 
 /// The pages that each sequence's keys lie in.
-Status check_block_table(const Arguments& a, Extents* e) {
+Status check_block_table(const Inputs& a, Extents* e) {
   const AttentionOptions& o = a.options;
   const ConstMatrix& table = o.block_table;
   if (!table.present()) return {};
@@ -158,7 +158,7 @@ Status check_block_table(const Arguments& a, Extents* e) {
 }
 
 /// Every entry that a length reaches names a page that is there.
-Status check_pages(const Arguments& a, const Extents& e) {
+Status check_pages(const Inputs& a, const Extents& e) {
   const ConstMatrix& table = a.options.block_table;
   if (!table.present() || table.shape[1] == 0 || a.k.shape[2] == 0) return {};
   for (int64_t b = 0; b < e.b; ++b) {
@@ -311,9 +311,22 @@ Status check_options(const AttentionOptions& o, const Extents& e) {
   return check_offset("kv_offset", o.kv_offset);
 }
 
-Status check_aliasing(const Arguments& a) {
+/// All of one call's inputs, each alone and against each other.
+Status check_inputs(const Inputs& a, Extents* extents) {
+  FOVEATE_RETURN_IF_ERROR(check_tensors(a, extents));
+  FOVEATE_RETURN_IF_ERROR(check_block_table(a, extents));
+  FOVEATE_RETURN_IF_ERROR(check_heads(*extents));
+  const bool paged = a.options.block_table.present();
+  FOVEATE_RETURN_IF_ERROR(check_scales("k_scales", a.options.k_scales, "k", a.k, true, paged));
+  FOVEATE_RETURN_IF_ERROR(check_scales("v_scales", a.options.v_scales, "v", a.v, false, paged));
+  FOVEATE_RETURN_IF_ERROR(check_options(a.options, *extents));
+  return check_pages(a, *extents);
+}
+
+/// Outputs against all inputs of a call.
+template <size_t kOutputs>
+Status check_aliasing(const Named (&outputs)[kOutputs], const Inputs& a) {
   const AttentionOptions& o = a.options;
-  const Named outputs[] = {{"o", a.outputs.o}, {"lse", a.outputs.lse}, {"weights", a.outputs.weights}};
   const Named inputs[] = {{"q", a.q},
                           {"k", a.k},
                           {"v", a.v},
@@ -332,19 +345,43 @@ Status check_aliasing(const Arguments& a) {
   return check_aliasing(outputs, inputs);
 }
 
+/// A gradient of that shape, where it is wanted, of any float type that the computing type is rounded to.
+Status check_gradient(const char* name, const Tensor& gradient, const int64_t (&shape)[4], DType q) {
+  if (!gradient.present()) return {};
+  FOVEATE_RETURN_IF_ERROR(check_float(name, gradient.dtype));
+  if ((gradient.dtype == DType::f64) != (q == DType::f64)) {
+    return Status::error(kInvalid, "%s: %s; expected %s, as all is computed in %s", name, name_of(gradient.dtype),
+                         q == DType::f64 ? "float64" : "float32, float16 or bfloat16", name_of(computing(q)));
+  }
+  return check_output(name, gradient, shape, "q", gradient.dtype);
+}
+
+Status check_gradients(const BackwardArguments& a, const Extents& e) {
+  const AttentionGradients& g = a.gradients;
+  if (!g.dq.present() && !g.dk.present() && !g.dv.present() && !g.dbias.present() && !g.dsinks.present()) {
+    return Status::error(kInvalid, "gradients: none given; expected dq, dk, dv, dbias or dsinks");
+  }
+  const DType dtype = a.q.dtype;
+  const int64_t(&q)[4] = a.q.shape, (&k)[4] = a.k.shape, (&v)[4] = a.v.shape;
+  FOVEATE_RETURN_IF_ERROR(check_gradient("dq", g.dq, {q[0], q[1], q[2], q[3]}, dtype));
+  FOVEATE_RETURN_IF_ERROR(check_gradient("dk", g.dk, {k[0], k[1], k[2], k[3]}, dtype));
+  FOVEATE_RETURN_IF_ERROR(check_gradient("dv", g.dv, {v[0], v[1], v[2], v[3]}, dtype));
+  if (g.dbias.present() && !a.options.bias.present()) return Status::error(kInvalid, "dbias: given without bias");
+  const int64_t(&bias)[4] = a.options.bias.shape;
+  FOVEATE_RETURN_IF_ERROR(check_gradient("dbias", g.dbias, {bias[0], bias[1], bias[2], bias[3]}, dtype));
+  if (!g.dsinks.present()) return {};
+  if (!a.options.sinks.present()) return Status::error(kInvalid, "dsinks: given without sinks");
+  FOVEATE_RETURN_IF_ERROR(check_vector("dsinks", g.dsinks, "h_q", e.h_q));
+  const Tensor dsinks{g.dsinks.data, g.dsinks.dtype, {1, 1, 1, e.h_q}, {0, 0, 0, g.dsinks.stride}};
+  return check_output("dsinks", dsinks, {1, 1, 1, e.h_q}, "q", computing(dtype));
+}
+
 }  // namespace
 
 Status validate(const Arguments& a, Extents* extents) {
   FOVEATE_RETURN_IF_ERROR(check_inputs(a, extents));
-  FOVEATE_RETURN_IF_ERROR(check_block_table(a, extents));
   const Extents& e = *extents;
   const AttentionOutputs& out = a.outputs;
-  FOVEATE_RETURN_IF_ERROR(check_heads(e));
-  const bool paged = a.options.block_table.present();
-  FOVEATE_RETURN_IF_ERROR(check_scales("k_scales", a.options.k_scales, "k", a.k, true, paged));
-  FOVEATE_RETURN_IF_ERROR(check_scales("v_scales", a.options.v_scales, "v", a.v, false, paged));
-  FOVEATE_RETURN_IF_ERROR(check_options(a.options, e));
-  FOVEATE_RETURN_IF_ERROR(check_pages(a, e));
   if (!out.o.present() && !out.lse.present() && !out.weights.present()) {
     return Status::error(kInvalid, "outputs: none given; expected o, lse or weights");
   }
@@ -352,7 +389,27 @@ Status validate(const Arguments& a, Extents* extents) {
   FOVEATE_RETURN_IF_ERROR(check_output("o", out.o, {b, e.h_q, rows, e.d_v}, "q", a.q.dtype));
   FOVEATE_RETURN_IF_ERROR(check_output("lse", out.lse, {b, e.h_q, rows, 1}, "q", computing(a.q.dtype)));
   FOVEATE_RETURN_IF_ERROR(check_output("weights", out.weights, {e.b, e.h_q, e.n_q, e.n_kv}, "q", a.q.dtype));
-  return check_aliasing(a);
+  const Named outputs[] = {{"o", out.o}, {"lse", out.lse}, {"weights", out.weights}};
+  return check_aliasing(outputs, a);
+}
+
+Status validate(const BackwardArguments& a, Extents* extents) {
+  if (a.options.block_table.present()) {
+    return Status::error(kInvalid, "block_table: keys in pages have no gradients; give k and v padded or packed");
+  }
+  FOVEATE_RETURN_IF_ERROR(check_inputs(a, extents));
+  const Extents& e = *extents;
+  const int64_t b = a.q.shape[0], rows = a.q.shape[2];
+  FOVEATE_RETURN_IF_ERROR(check_like("o", a.o, {b, e.h_q, rows, e.d_v}, "q", a.q.dtype));
+  FOVEATE_RETURN_IF_ERROR(check_like("lse", a.lse, {b, e.h_q, rows, 1}, "q", computing(a.q.dtype)));
+  FOVEATE_RETURN_IF_ERROR(check_like("d_o", a.d_o, {b, e.h_q, rows, e.d_v}, "q", a.q.dtype));
+  FOVEATE_RETURN_IF_ERROR(check_gradients(a, e));
+  const AttentionGradients& g = a.gradients;
+  const Named outputs[] = {
+      {"dq", g.dq}, {"dk", g.dk}, {"dv", g.dv}, {"dbias", g.dbias}, {"dsinks", as_tensor(g.dsinks)}};
+  const Named saved[] = {{"o", a.o}, {"lse", a.lse}, {"d_o", a.d_o}};
+  FOVEATE_RETURN_IF_ERROR(check_aliasing(outputs, a));
+  return check_aliasing(outputs, saved);
 }
 
 Status validate(const State& a, const State& b, const Tensor& o, const Tensor& lse) {

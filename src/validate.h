@@ -5,6 +5,7 @@
 #define FOVEATE_SRC_VALIDATE_H_
 
 #include "foveate/attention.h"
+#include "foveate/attention_backward.h"
 #include "foveate/state.h"
 #include "foveate/status.h"
 #include "foveate/tensor.h"
@@ -12,17 +13,31 @@
 
 namespace foveate {
 
-/// The arguments of one call.
-struct Arguments {
+/// What a call computes from.
+struct Inputs {
   const ConstTensor& q;
   const ConstTensor& k;
   const ConstTensor& v;
-  const AttentionOutputs& outputs;
   const AttentionOptions& options;
+};
+
+/// The arguments of one call.
+struct Arguments : Inputs {
+  const AttentionOutputs& outputs;
+};
+
+/// Those of a backward pass.
+struct BackwardArguments : Inputs {
+  const ConstTensor& o;
+  const ConstTensor& lse;
+  const ConstTensor& d_o;
+  const AttentionGradients& gradients;
 };
 
 /// Checks every argument against the contract and the others, and gives the sizes of the call.
 Status validate(const Arguments& arguments, Extents* extents);
+
+Status validate(const BackwardArguments& arguments, Extents* extents);
 
 /// Checks the sizes and the dtype of a call that is only planned.
 Status validate(const AttentionShape& shape, Extents* extents);

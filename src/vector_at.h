@@ -15,6 +15,17 @@ namespace foveate {
 /// Stride along an axis; 0 where the extent is 1, whatever the view says.
 inline int64_t step(const ConstTensor& view, int axis) { return view.shape[axis] == 1 ? 0 : view.stride[axis]; }
 
+/// Where element [b, h, i, 0] lies; nullptr in an absent view, and the pointer itself, which may be null, in an empty one.
+inline const void* row_at(const ConstTensor& view, int64_t b, int64_t h, int64_t i) {
+  if (!view.present()) return nullptr;
+  const bool empty = view.shape[2] == 0 || view.shape[3] == 0;
+  const int64_t offset = empty ? 0 : b * step(view, 0) + h * step(view, 1) + i * step(view, 2);
+  return static_cast<const char*>(view.data) + offset * size_of(view.dtype);
+}
+inline void* row_at(const Tensor& view, int64_t b, int64_t h, int64_t i) {
+  return const_cast<void*>(row_at(static_cast<const ConstTensor&>(view), b, h, i));
+}
+
 inline double float_at(const ConstVector& vector, int64_t i) {
   const int64_t at = i * vector.stride;
   switch (vector.dtype) {

@@ -117,6 +117,20 @@ struct ConstVector {
   constexpr bool present() const { return dtype != DType::none; }
 };
 
+/// A vector to write through: gradients of sinks. Converts to ConstVector.
+struct Vector {
+  void* data = nullptr;
+  DType dtype = DType::none;
+  int64_t size = 0;
+  int64_t stride = 1;
+
+  constexpr bool present() const { return dtype != DType::none; }
+
+  constexpr operator ConstVector() const {  // NOLINT(google-explicit-constructor): as Tensor
+    return {data, dtype, size, stride};
+  }
+};
+
 /// A read-only view of two axes: a block table.
 struct ConstMatrix {
   const void* data = nullptr;
@@ -137,11 +151,12 @@ constexpr auto view(T* data, int64_t b, int64_t h, int64_t n, int64_t d, Layout 
                                 : View{data, dtype_of<T>(), {b, h, n, d}, {n * h * d, d, h * d, 1}};
 }
 
-/// Views `size` packed elements.
+/// Views `size` packed elements: a `const T*` gives a ConstVector, a `T*` a Vector.
 template <class T>
-constexpr ConstVector view(const T* data, int64_t size) {
+constexpr auto view(T* data, int64_t size) {
+  using View = std::conditional_t<std::is_const_v<T>, ConstVector, Vector>;
   static_assert(dtype_of<T>() != DType::none, "no dtype for this element type");
-  return {data, dtype_of<T>(), size, 1};
+  return View{data, dtype_of<T>(), size, 1};
 }
 
 /// Views a packed matrix.

@@ -47,9 +47,9 @@ HWY_INLINE void Philox(PhiloxState& state, uint32_t key0, uint32_t key1) {
   }
 }
 
-/// Multiplies the range's weights by keep_ij / (1 - P).
+/// Multiplies the range's weights, [kBlockKeys][width], by keep_ij / (1 - P).
 template <class T>
-HWY_NOINLINE void Drop(const Tile<T>& tile, const BlockRange& range) {
+HWY_NOINLINE void Drop(const Tile<T>& tile, const BlockRange& range, T* weights) {
   const TileTask<T>& task = tile.task;
   const Dropout<T>& dropout = task.dropout;
   // Blocks begin at multiples of kBlockKeys in absolute positions, so that four places share a counter.
@@ -67,7 +67,7 @@ HWY_NOINLINE void Drop(const Tile<T>& tile, const BlockRange& range) {
       Philox(state, dropout.key[0], dropout.key[1]);
       const int64_t rows = std::min(kPhiloxLanes, task.n_rows - lane);
       for (int64_t j = 0; j < 4; ++j) {
-        T* const p = tile.s + (place + j) * tile.width + lane;
+        T* const p = weights + (place + j) * tile.width + lane;
         for (int64_t i = 0; i < rows; ++i) p[i] *= state.word[j][i] >= dropout.threshold ? dropout.factor : T{0};
       }
     }

@@ -68,9 +68,9 @@ HWY_INLINE void CopyBits(const T* from, T* to) {
   std::memcpy(to, from, sizeof(T));
 }
 
-/// columns[i * kBlockKeys + j] = rows.row(j)[i] for n rows of depth elements.
+/// columns[i * stride + j] = rows.row(j)[i] for n rows of depth elements.
 template <class T>
-HWY_INLINE void Transpose(Broadcasts<T, false> rows, int64_t n, int64_t depth, T* columns) {
+HWY_NOINLINE void Transpose(Broadcasts<T, false> rows, int64_t n, int64_t depth, T* columns, int64_t stride) {
   int64_t j = 0;
 #if HWY_TARGET != HWY_SCALAR
   if constexpr (sizeof(T) == 4) {
@@ -86,20 +86,20 @@ HWY_INLINE void Transpose(Broadcasts<T, false> rows, int64_t n, int64_t depth, T
         const auto low23 = hn::BitCast(wide, hn::InterleaveLower(d, v2, v3));
         const auto high01 = hn::BitCast(wide, hn::InterleaveUpper(d, v0, v1));
         const auto high23 = hn::BitCast(wide, hn::InterleaveUpper(d, v2, v3));
-        T* const to = columns + i * kBlockKeys + j;
+        T* const to = columns + i * stride + j;
         hn::StoreU(hn::BitCast(d, hn::InterleaveLower(wide, low01, low23)), d, to);
-        hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(wide, low01, low23)), d, to + kBlockKeys);
-        hn::StoreU(hn::BitCast(d, hn::InterleaveLower(wide, high01, high23)), d, to + 2 * kBlockKeys);
-        hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(wide, high01, high23)), d, to + 3 * kBlockKeys);
+        hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(wide, low01, low23)), d, to + stride);
+        hn::StoreU(hn::BitCast(d, hn::InterleaveLower(wide, high01, high23)), d, to + 2 * stride);
+        hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(wide, high01, high23)), d, to + 3 * stride);
       }
       for (; i < depth; ++i) {
-        for (int64_t row = 0; row < 4; ++row) CopyBits(rows.row(j + row) + i, columns + i * kBlockKeys + j + row);
+        for (int64_t row = 0; row < 4; ++row) CopyBits(rows.row(j + row) + i, columns + i * stride + j + row);
       }
     }
   }
 #endif
   for (; j < n; ++j) {
-    for (int64_t i = 0; i < depth; ++i) CopyBits(rows.row(j) + i, columns + i * kBlockKeys + j);
+    for (int64_t i = 0; i < depth; ++i) CopyBits(rows.row(j) + i, columns + i * stride + j);
   }
 }
 
@@ -215,11 +215,12 @@ HWY_NOINLINE void FewRowsScores(D d, const Tile<T>& tile, const BlockRange& rang
     if constexpr (std::is_same_v<T, float>) {
       if (pairs) {
         Transpose(PairsOf(task.pages, task.k, range.key + j, n, task.d_k, tile.packed_k), n, task.d_k / 2,
-                  tile.columns + j);
+                  tile.columns + j, kBlockKeys);
         continue;
       }
     }
-    Transpose(RowsOf(task.pages, task.k, range.key + j, n, task.d_k, tile.packed_k), n, task.d_k, tile.columns + j);
+    Transpose(RowsOf(task.pages, task.k, range.key + j, n, task.d_k, tile.packed_k), n, task.d_k, tile.columns + j,
+              kBlockKeys);
   }
   for (int64_t r = 0; r < task.n_rows; ++r) {
     const T* const q = tile.q + r * task.d_k;

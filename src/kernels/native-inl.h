@@ -159,7 +159,7 @@ HWY_INLINE void KeyFactors(const TileTask<float>& task, int64_t first, int64_t n
 }
 
 /// Scores of queries that int8 cannot hold, and of keys whose scale leaves no room, from their own numbers.
-HWY_NOINLINE void RescueScores(const Tile<float>& tile, const BlockRange& range, const float* factors) {
+inline HWY_NOINLINE void RescueScores(const Tile<float>& tile, const BlockRange& range, const float* factors) {
   const TileTask<float>& task = tile.task;
   for (int64_t lane = 0; lane < task.n_rows; ++lane) {
     const bool whole = std::isnan(tile.q_factor[lane]);
@@ -187,7 +187,7 @@ HWY_INLINE void NativeFewRowsScores(const Tile<float>& tile, const BlockRange& r
   for (int64_t j = 0; j < keys; j += kGroupKeys) {
     const int64_t group = std::min(kGroupKeys, keys - j);
     PrefetchAhead(tile, range.key + j, group);
-    Transpose(NativeKeys(task, range.key + j, group, tile.packed_k), group, n, tile.columns + j);
+    Transpose(NativeKeys(task, range.key + j, group, tile.packed_k), group, n, tile.columns + j, kBlockKeys);
   }
   float sums[kBlockKeys];
   for (int64_t r = 0; r < task.n_rows; ++r) {
@@ -204,7 +204,7 @@ HWY_INLINE void NativeFewRowsScores(const Tile<float>& tile, const BlockRange& r
 }
 
 /// The scores of a range, times scale, into tile.s.
-HWY_NOINLINE void NativeScores(const Tile<float>& tile, const BlockRange& range) {
+inline HWY_NOINLINE void NativeScores(const Tile<float>& tile, const BlockRange& range) {
   const TileTask<float>& task = tile.task;
   const int64_t keys = range.last - range.first;
   float factors[kBlockKeys];

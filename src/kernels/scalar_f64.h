@@ -4,12 +4,14 @@
 #ifndef FOVEATE_SRC_KERNELS_SCALAR_F64_H_
 #define FOVEATE_SRC_KERNELS_SCALAR_F64_H_
 
+#include "kernels/backward.h"
 #include "kernels/tile.h"
 
 namespace foveate::kernels {
 
-/// The scalar target's kernel. Linked only where a target lacks float64 vectors (Highway's WebAssembly).
+/// The scalar target's kernels. Linked only where a target lacks float64 vectors (Highway's WebAssembly).
 TileKernel<double> scalar_f64_kernel();
+BackwardKernel<double> scalar_f64_backward_kernel();
 
 }  // namespace foveate::kernels
 

@@ -124,6 +124,18 @@ HWY_INLINE void ForEachVector(D d, const Tile<T>& tile, const BlockRange& range,
   }
 }
 
+/// 1 - tanh^2(s / softcap) = 4 e / (1 + e)^2, e = exp(-2 |s / softcap|): exact to a few ulp, however flat.
+template <class D, class T>
+HWY_NOINLINE void FillCapSlope(D d, const Tile<T>& tile, const BlockRange& range) {
+  const auto cap = hn::Set(d, tile.task.softcap), one = hn::Set(d, T{1});
+  ForEachVector(d, tile, range, [&](int64_t place, int64_t lane) HWY_ATTR {
+    const int64_t at = place * tile.width + lane;
+    const auto e = Exp(d, hn::Mul(hn::Abs(hn::Div(hn::Load(d, tile.s + at), cap)), hn::Set(d, T{-2})));
+    const auto sum = hn::Add(one, e);
+    hn::Store(hn::Div(hn::Mul(hn::Set(d, T{4}), e), hn::Mul(sum, sum)), d, tile.cap_slope + at);
+  });
+}
+
 template <class D, class T>
 HWY_NOINLINE void ApplySoftcap(D d, const Tile<T>& tile, const BlockRange& range) {
   const auto cap = hn::Set(d, tile.task.softcap);
@@ -155,12 +167,12 @@ HWY_NOINLINE void ApplyAlibi(D d, const Tile<T>& tile, const BlockRange& range) 
   });
 }
 
-/// The places of this block that structure grants each row, as numbers to compare with.
+/// The places of this block that structure grants each row, as numbers to compare with: all of them to lanes without one.
 template <class T>
 HWY_INLINE void FillBounds(const Tile<T>& tile, const BlockRange& range) {
   for (int64_t lane = 0; lane < tile.width; ++lane) {
     int64_t low = 0, high = kBlockKeys;
-    if (lane < tile.task.n_rows && tile.task.rows[lane].begin < tile.task.rows[lane].end) {
+    if (lane < tile.task.n_rows) {
       low = std::clamp<int64_t>(tile.task.rows[lane].begin - range.origin, 0, kBlockKeys);
       high = std::clamp<int64_t>(tile.task.rows[lane].end - range.origin, 0, kBlockKeys);
     }
@@ -210,6 +222,7 @@ HWY_INLINE bool Scores(D d, const Tile<T>& tile, BlockRange& range) {
   const TileTask<T>& task = tile.task;
   if (range.additive && !FillAdditiveOf(d, tile, range)) return false;
   KeyProducts<NV>(d, tile, range);
+  if (task.softcap > 0 && tile.cap_slope != nullptr) FillCapSlope(d, tile, range);
   if (task.softcap > 0) ApplySoftcap(d, tile, range);
   if (range.additive) ApplyAdditive(d, tile, range);
   if (task.alibi) ApplyAlibi(d, tile, range);

@@ -144,8 +144,17 @@ HWY_NOINLINE void GuardedWeightedSum(D d, const Tile<T>& tile, const BlockRange&
   }
 }
 
-/// The values of a range. Where they are the keys' own first components (latent attention), the keys as KeyProducts packed
-/// them, which few rows do not do as a whole.
+/// The keys of a range once more, where KeyProducts found or packed them. Few rows do not pack them as a whole.
+template <class T>
+HWY_INLINE Broadcasts<T, false> KeysAgain(const Tile<T>& tile, const BlockRange& range) {
+  const TileTask<T>& task = tile.task;
+  Broadcasts<T, false> rows;
+  const int64_t keys = range.last - range.first;
+  if (FindInPlace(task.pages, task.k, range.key, keys, task.d_k, rows)) return rows;
+  return {tile.packed_k, task.d_k};
+}
+
+/// The values of a range. Where they are the keys' own first components (latent attention), the keys once more.
 template <class T>
 HWY_INLINE Broadcasts<T, false> ValuesOf(const Tile<T>& tile, const BlockRange& range) {
   const TileTask<T>& task = tile.task;
@@ -154,9 +163,7 @@ HWY_INLINE Broadcasts<T, false> ValuesOf(const Tile<T>& tile, const BlockRange& 
   const bool of_keys = v.data == k.data && v.dtype == k.dtype && v.stride == k.stride && v.stride_d == k.stride_d &&
                        v.page_stride == k.page_stride && v.scales == nullptr && task.d_v <= task.d_k;
   if (!of_keys || tile.few) return RowsOf(task.pages, v, range.key, keys, task.d_v, tile.packed_v);
-  Broadcasts<T, false> rows;
-  const bool in_place = FindInPlace(task.pages, k, range.key, keys, task.d_k, rows);
-  return in_place ? rows : Broadcasts<T, false>{tile.packed_k, task.d_k};
+  return KeysAgain(tile, range);
 }
 
 /// state.o = state.o * correction + V^T P for a range whose weights stand in tile.s.

@@ -10,7 +10,6 @@
 #endif
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -46,7 +45,7 @@ HWY_NOINLINE void WalkSplit(D d, const Tile<T>& tile, int64_t split, const State
     BlockRange range = RangeOf(tile, block);
     if (range.first >= range.last || !Scores<NV>(d, tile, range)) continue;
     Softmax(d, tile, range, state);
-    if (tile.task.dropout.on) Drop(tile, range);
+    if (tile.task.dropout.on) Drop(tile, range, tile.s);
     if (lowered != T{1}) {
       ForEachVector(d, tile, range, [&](int64_t place, int64_t lane) HWY_ATTR {
         T* p = tile.s + place * tile.width + lane;
@@ -251,50 +250,19 @@ void MergeSplits(const TileTask<T>& task, const T* partials, int64_t n_splits) {
   Finish<NV>(d, tile);
 }
 
-/// Vectors that hold the task's rows.
-template <class T>
-int64_t Vectors(const TileTask<T>& task) {
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
-  assert(task.n_rows >= 1 && task.n_rows <= kTileVectors<T> * lanes);
-  return (task.n_rows + lanes - 1) / lanes;
-}
-
 template <class T>
 void Attend(const TileTask<T>& task) {
-  constexpr size_t kMost = kTileVectors<T>;
-  static_assert(kMost >= 1 && kMost <= 3);
-  switch (Vectors(task)) {
-    case 1:
-      return AttendTile<1>(task);
-    case 2:
-      return AttendTile<std::min<size_t>(2, kMost)>(task);
-    default:
-      return AttendTile<kMost>(task);
-  }
+  WithVectors(task, [&](auto vectors) { AttendTile<decltype(vectors)::value>(task); });
 }
 
 template <class T>
 void AttendOneSplit(const TileTask<T>& task, int64_t split, T* partial) {
-  switch (Vectors(task)) {
-    case 1:
-      return AttendSplit<1>(task, split, partial);
-    case 2:
-      return AttendSplit<std::min<size_t>(2, kTileVectors<T>)>(task, split, partial);
-    default:
-      return AttendSplit<kTileVectors<T>>(task, split, partial);
-  }
+  WithVectors(task, [&](auto vectors) { AttendSplit<decltype(vectors)::value>(task, split, partial); });
 }
 
 template <class T>
 void MergeAll(const TileTask<T>& task, const T* partials, int64_t n_splits) {
-  switch (Vectors(task)) {
-    case 1:
-      return MergeSplits<1>(task, partials, n_splits);
-    case 2:
-      return MergeSplits<std::min<size_t>(2, kTileVectors<T>)>(task, partials, n_splits);
-    default:
-      return MergeSplits<kTileVectors<T>>(task, partials, n_splits);
-  }
+  WithVectors(task, [&](auto vectors) { MergeSplits<decltype(vectors)::value>(task, partials, n_splits); });
 }
 
 template <class T>

@@ -11,6 +11,8 @@
 #define HWY_TARGET_INCLUDE "kernels/tile.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
+#include "kernels/backward.h"
+#include "kernels/dispatch.h"
 #include "kernels/native.h"
 #include "kernels/scalar_f64.h"
 #include "kernels/tile-inl.h"
@@ -21,9 +23,9 @@ namespace HWY_NAMESPACE {
 
 TargetKernels Kernels(const char* name) {
 #if HWY_HAVE_FLOAT64
-  return {name, KernelOf<float>(), KernelOf<double>(), nullptr};
+  return {name, KernelOf<float>(), KernelOf<double>(), nullptr, nullptr};
 #else
-  return {name, KernelOf<float>(), scalar_f64_kernel(), nullptr};
+  return {name, KernelOf<float>(), scalar_f64_kernel(), nullptr, nullptr};
 #endif
 }
 
@@ -67,19 +69,15 @@ struct Registry {
   TargetKernels kernels[kMaxTargets];
 
   Registry() {
-    // Highway orders its target bits best first. Its dispatch table is indexed through a choice of our own, so that the
-    // process-wide choice, which other users of Highway see, is left alone.
+    // Highway orders its target bits best first.
     int64_t left = hwy::SupportedTargets() & (HWY_TARGETS);
     while (left != 0 && n < kMaxTargets) {
       const int64_t target = left & -left;
       left ^= target;
-      hwy::ChosenTarget choice;
-      choice.Update(target);
-      const size_t index =
-          sizeof(HWY_DISPATCH_TABLE(Kernels)) == sizeof(&HWY_STATIC_DISPATCH(Kernels)) ? 0 : choice.GetIndex();
       Name& name = names[n];
       name = Name(target);
-      const TargetKernels found = HWY_DISPATCH_TABLE(Kernels)[index](name.text);
+      TargetKernels found = of_target(HWY_DISPATCH_TABLE(Kernels), target)(name.text);
+      found.backward = backward_kernels(target);
       add_native(found);
       kernels[n++] = found;
     }

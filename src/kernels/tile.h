@@ -153,12 +153,15 @@ struct TileKernel {
   void (*merge)(const TileTask<T>& task, const T* partials, int64_t n_splits);
 };
 
+struct BackwardKernels;
+
 /// One target's kernels.
 struct TargetKernels {
   const char* name;
   TileKernel<float> f32;
   TileKernel<double> f64;
   const NativeProducts* native;  ///< nullptr: none
+  const BackwardKernels* backward;
 };
 
 template <class T>

@@ -9,6 +9,7 @@
 #endif
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -71,6 +72,7 @@ struct Tile {
   T* packed_k = nullptr;       ///< [kBlockKeys][d_k], used where keys are not read in place
   T* packed_v = nullptr;       ///< [kBlockKeys][d_v]
   T* columns = nullptr;        ///< [d_k][kBlockKeys]: the keys transposed, for few rows
+  T* cap_slope = nullptr;      ///< [kBlockKeys][width]: the derivative of softcap, where wanted
 };
 
 /// Lays a tile out over the task's scratch and finds which keys it sees.
@@ -157,6 +159,23 @@ HWY_INLINE void LoadQueries(const Tile<T>& tile) {
     const T* const q = QueryRow(tile, task.rows[lane]);
     const int64_t stride = q == tile.packed_k ? 1 : task.q_stride;
     for (int64_t i = 0; i < task.d_k; ++i) to[i * step] = q[i * stride];
+  }
+}
+
+/// Calls body with the number of vectors that hold the task's rows, as a constant.
+template <class T, class Body>
+HWY_INLINE void WithVectors(const TileTask<T>& task, const Body& body) {
+  constexpr size_t kMost = kTileVectors<T>;
+  static_assert(kMost >= 1 && kMost <= 3);
+  const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
+  assert(task.n_rows >= 1 && task.n_rows <= kTileVectors<T> * lanes);
+  switch ((task.n_rows + lanes - 1) / lanes) {
+    case 1:
+      return body(std::integral_constant<size_t, 1>());
+    case 2:
+      return body(std::integral_constant<size_t, std::min<size_t>(2, kMost)>());
+    default:
+      return body(std::integral_constant<size_t, kMost>());
   }
 }
 

@@ -1,0 +1,73 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+#include "backward_plan.h"
+
+#include <algorithm>
+
+#include "kernels/backward.h"
+
+namespace foveate {
+namespace {
+
+constexpr int64_t kAlign = 64;
+
+/// Fewer units than this for each worker, and pairs of chunks are shared out.
+constexpr int64_t kUnitsPerWorker = 4;
+
+constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+constexpr int64_t aligned(int64_t bytes) { return ceil_div(bytes, kAlign) * kAlign; }
+
+BiasTasks bias_tasks(const int64_t* shape, const Extents& e, const BackwardPlan& plan) {
+  if (shape == nullptr) return {};
+  const bool empty = shape[2] == 0 || shape[3] == 0;
+  return {.b = empty ? 0 : shape[0],
+          .h = shape[1],
+          .row_tiles = shape[2] == e.n_q ? ceil_div(e.n_q, plan.tile_rows) : 1,
+          .key_chunks = shape[3] == e.n_kv ? plan.chunks.keys : 1};
+}
+
+}  // namespace
+
+size_t BackwardPlan::workspace_bytes(int64_t workers) const {
+  return static_cast<size_t>(kAlign + prepared + workers * (scratch + row_table + bias_sums) +
+                             slots(workers) * (dq + dk + dv));
+}
+
+Chunks BackwardPlan::chunks_of(int64_t n_q, int64_t n_kv) const {
+  const int64_t keys = n_kv == 0 ? 0 : ceil_div(phase + n_kv, kernels::kChunkKeys);
+  const int64_t rows = ceil_div(group * n_q, chunk_rows);
+  return {keys, rows, std::max(keys, rows)};
+}
+
+BackwardPlan make_backward_plan(const Extents& e, const BackwardPlanInputs& in) {
+  BackwardPlan plan{};
+  plan.group = e.h_kv == 0 ? 0 : e.h_q / e.h_kv;
+  plan.tile_rows = in.tile_vectors * in.lanes;
+  plan.chunk_rows = std::max<int64_t>(1, kernels::kChunkRows / plan.tile_rows) * plan.tile_rows;
+  plan.phase = in.phase;
+  plan.units = in.products ? e.b * e.h_kv : 0;
+  plan.chunks = plan.chunks_of(e.n_q, e.n_kv);
+  plan.share_pairs = in.workers > 1 && plan.units < kUnitsPerWorker * in.workers && plan.chunks.rounds > 1;
+  plan.bias = bias_tasks(in.bias_shape, e, plan);
+  plan.prepare_tasks = ceil_div(in.query_rows, kPreparedRows);
+
+  const int64_t rounds = plan.chunks.rounds, pairs = rounds * plan.chunks.keys;
+  plan.tasks = plan.prepare_tasks + plan.units * (plan.share_pairs ? pairs + 2 * rounds : 1) + plan.bias.count() +
+               (in.sinks ? e.h_q : 0);
+
+  const auto bytes = [&](int64_t elements) { return aligned(elements * in.element_size); };
+  plan.scratch = bytes(kernels::backward_scratch_elements(plan.tile_rows, in.lanes, e.d_k, e.d_v));
+  plan.row_table = aligned(plan.tile_rows * in.row_size);
+  if (in.bias_shape != nullptr) {
+    plan.bias_sums =
+        bytes(kernels::kChunkKeys * plan.tile_rows) + aligned(plan.tile_rows * static_cast<int64_t>(sizeof(double)));
+  }
+  plan.prepared = bytes(2 * in.query_rows);
+  if (plan.units == 0) return plan;
+  const int64_t blocks = plan.chunks.keys * kernels::kChunkBlocks;
+  plan.dq = bytes(plan.group * e.n_q * e.d_k);
+  plan.dk = bytes(blocks * kernels::accumulator_elements(e.d_k, in.lanes));
+  plan.dv = bytes(blocks * kernels::accumulator_elements(e.d_v, in.lanes));
+  return plan;
+}
+
+}  // namespace foveate

@@ -1,0 +1,28 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+//
+// Walks a backward plan on an executor.
+#ifndef FOVEATE_SRC_BACKWARD_RUN_H_
+#define FOVEATE_SRC_BACKWARD_RUN_H_
+
+#include "backward_plan.h"
+#include "foveate/attention.h"
+#include "foveate/status.h"
+#include "kernels/tile.h"
+#include "validate.h"
+
+namespace foveate {
+
+/// The plan of a validated call. `query_rows` are the rows that q has memory for, over all heads.
+template <class T>
+BackwardPlan plan_backward(const Extents& extents, int64_t phase, int64_t query_rows,
+                           const AttentionGradients& gradients, int64_t workers, const kernels::TargetKernels& kernels);
+
+/// Runs it in a workspace of plan.workspace_bytes(workers). Either every gradient is written, or `cancelled`.
+template <class T>
+Status run_backward(const BackwardArguments& arguments, const Extents& extents, const BackwardPlan& plan,
+                    void* workspace, int64_t workers, const Execution& execution,
+                    const kernels::TargetKernels& kernels);
+
+}  // namespace foveate
+
+#endif  // FOVEATE_SRC_BACKWARD_RUN_H_

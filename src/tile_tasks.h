@@ -1,0 +1,51 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+//
+// The inputs of one call written out as kernels take them: what every tile shares, and its rows.
+#ifndef FOVEATE_SRC_TILE_TASKS_H_
+#define FOVEATE_SRC_TILE_TASKS_H_
+
+#include <cstdint>
+
+#include "kernels/tile.h"
+#include "plan.h"
+#include "sequences.h"
+#include "validate.h"
+
+namespace foveate {
+
+/// kv_offset modulo the split.
+int64_t phase_of(const AttentionOptions& options);
+
+template <class T>
+class TileTasks {
+ public:
+  TileTasks(const Inputs& inputs, const Extents& extents);
+
+  const Sequences& sequences() const { return sequences_; }
+
+  /// A task over the keys of a sequence and key head; rows, outputs, native products and scratch are left to the caller.
+  kernels::TileTask<T> task(int64_t batch, int64_t kv_head) const;
+
+  /// Query row i of a head: past the sequence's length a row that sees no key. Outputs are left to the caller.
+  kernels::Row<T> row(int64_t batch, int64_t head, int64_t i) const;
+
+  /// Whether such rows all have one mask row, bias row and tree.
+  bool alike(bool one_head, bool one_query) const;
+
+ private:
+  kernels::RowSource source_of(const ConstTensor& rows, const ConstTensor& scales, int64_t batch,
+                               int64_t kv_head) const;
+  kernels::Pages pages_of(int64_t batch) const;
+  kernels::Dropout<T> dropout_of(int64_t batch) const;
+
+  const ConstTensor &q_, &k_, &v_;
+  const AttentionOptions& options_;
+  const Extents& extents_;
+  const Sequences sequences_;
+  T scale_, softcap_;
+  int64_t left_, right_;
+};
+
+}  // namespace foveate
+
+#endif  // FOVEATE_SRC_TILE_TASKS_H_

@@ -1,0 +1,45 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+//
+// The memory of one call: the caller's, or a block of its own.
+#ifndef FOVEATE_SRC_WORKSPACE_H_
+#define FOVEATE_SRC_WORKSPACE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+
+#include "foveate/attention.h"
+#include "foveate/status.h"
+#include "validate.h"
+
+namespace foveate {
+
+inline int64_t workers_of(const Execution& execution) {
+  return execution.executor != nullptr ? execution.executor->concurrency() : 1;
+}
+
+inline Status check_workers(const Execution& execution) {
+  return execution.executor != nullptr ? validate_workers("executor", execution.executor->concurrency()) : Status();
+}
+
+/// Calls body(memory) with that many bytes; `plan` names the call that tells how many.
+template <class Body>
+Status with_workspace(const Execution& execution, size_t bytes, const char* plan, const Body& body) {
+  if (execution.workspace != nullptr) {
+    if (execution.workspace_bytes < bytes) {
+      return Status::error(StatusCode::workspace_too_small, "workspace: %zu bytes; this call needs %zu (%s tells)",
+                           execution.workspace_bytes, bytes, plan);
+    }
+    return body(execution.workspace);
+  }
+  const std::unique_ptr<char[]> memory(new (std::nothrow) char[bytes]);
+  if (memory == nullptr) {
+    return Status::error(StatusCode::out_of_memory, "workspace: %zu bytes could not be allocated", bytes);
+  }
+  return body(memory.get());
+}
+
+}  // namespace foveate
+
+#endif  // FOVEATE_SRC_WORKSPACE_H_
