@@ -73,9 +73,10 @@ struct Problem {
 /// The magnitudes are the largest over the keys that take part and score above -inf; 0 where there are none.
 template <class Real>
 struct Result {
-  std::vector<Real> o;        ///< [b, h_q, n_q, d_v]
-  std::vector<Real> lse;      ///< [b, h_q, n_q]
-  std::vector<Real> weights;  ///< [b, h_q, n_q, n_kv]: a_ij, 0 where j takes no part
+  std::vector<Real> o;             ///< [b, h_q, n_q, d_v]
+  std::vector<Real> lse;           ///< [b, h_q, n_q]
+  std::vector<Real> weights;       ///< [b, h_q, n_q, n_kv]: a_ij, 0 where j takes no part
+  std::vector<Real> sink_weights;  ///< [b, h_q, n_q]: exp(sink_h) / z_i, 0 where lse_i is sink_h, for want of keys
 
   std::vector<Real> abs_o;             ///< [b, h_q, n_q, d_v]: sum_j a_ij |v_jd|
   std::vector<Real> score_magnitude;   ///< [b, h_q, n_q]: max_j |scale| * sum_d |q_id k_jd|
@@ -86,7 +87,8 @@ struct Result {
 template <class Real>
 struct Score {
   Real magnitude = 0;  ///< |scale| * sum_d |q_id k_jd|
-  Real capped = 0;     ///< scale * (q_i . k_j), through softcap
+  Real scaled = 0;     ///< scale * (q_i . k_j)
+  Real capped = 0;     ///< the same through softcap
   Real bias = 0;
   Real alibi = 0;  ///< alibi_h * |p_i - j|
 
@@ -117,10 +119,27 @@ int64_t key_position(const Problem<Real>& p, int64_t j) {
   return p.kv_offset.value_or(0) + j;
 }
 
+template <class Real>
+Real scale_of(const Problem<Real>& p) {
+  return p.scale.value_or(1 / std::sqrt(static_cast<Real>(p.d_k)));
+}
+
+/// Which row of q, o and lse query i of head h is.
+template <class Real>
+int64_t query_row(const Problem<Real>& p, int64_t b, int64_t h, int64_t i) {
+  return (b * p.h_q + h) * p.n_q + i;
+}
+
+/// Which row of k and v key j is to query head h.
+template <class Real>
+int64_t key_row(const Problem<Real>& p, int64_t b, int64_t h, int64_t j) {
+  return (b * p.h_kv + h / (p.h_q / p.h_kv)) * p.n_kv + j;
+}
+
 /// Where pair [b, h, i, j] lies in mask, bias and weights.
 template <class Real>
 int64_t pair_index(const Problem<Real>& p, int64_t b, int64_t h, int64_t i, int64_t j) {
-  return ((b * p.h_q + h) * p.n_q + i) * p.n_kv + j;
+  return query_row(p, b, h, i) * p.n_kv + j;
 }
 
 /// Whether key j takes part for query i < q_length_b of head h.
@@ -139,10 +158,8 @@ bool takes_part(const Problem<Real>& p, int64_t b, int64_t h, int64_t i, int64_t
 /// The score of a pair that takes part.
 template <class Real>
 Score<Real> score(const Problem<Real>& p, int64_t b, int64_t h, int64_t i, int64_t j) {
-  const int64_t h_k = h / (p.h_q / p.h_kv);
-  const Real* q = p.q.data() + ((b * p.h_q + h) * p.n_q + i) * p.d_k;
-  const Real* k = p.k.data() + ((b * p.h_kv + h_k) * p.n_kv + j) * p.d_k;
-  const Real scale = p.scale.value_or(1 / std::sqrt(static_cast<Real>(p.d_k)));
+  const Real* q = p.q.data() + query_row(p, b, h, i) * p.d_k;
+  const Real* k = p.k.data() + key_row(p, b, h, j) * p.d_k;
 
   Real dot = 0, magnitude = 0;
   for (int64_t d = 0; d < p.d_k; ++d) {
@@ -151,9 +168,9 @@ Score<Real> score(const Problem<Real>& p, int64_t b, int64_t h, int64_t i, int64
   }
 
   Score<Real> s;
-  s.magnitude = std::abs(scale) * magnitude;
-  s.capped = scale * dot;
-  if (p.softcap > 0) s.capped = p.softcap * std::tanh(s.capped / p.softcap);
+  s.magnitude = std::abs(scale_of(p)) * magnitude;
+  s.scaled = scale_of(p) * dot;
+  s.capped = p.softcap > 0 ? p.softcap * std::tanh(s.scaled / p.softcap) : s.scaled;
   if (!p.bias.empty()) s.bias = p.bias[pair_index(p, b, h, i, j)];
   if (!p.alibi_slopes.empty()) {
     const int64_t distance = std::abs(query_position(p, b, i) - key_position(p, j));
@@ -168,34 +185,59 @@ Real larger(Real x, Real y) {
   return std::isnan(x) || x >= y ? x : y;
 }
 
+/// A key that takes part in a row.
+template <class Real>
+struct Pair {
+  int64_t j;
+  Score<Real> score;
+};
+
+/// The keys that take part for query i < q_length_b of head h, first to last.
+template <class Real>
+std::vector<Pair<Real>> pairs_of(const Problem<Real>& p, int64_t b, int64_t h, int64_t i) {
+  std::vector<Pair<Real>> pairs;
+  for (int64_t j = 0; j < p.n_kv; ++j) {
+    if (takes_part(p, b, h, i, j)) pairs.push_back({j, score(p, b, h, i, j)});
+  }
+  return pairs;
+}
+
+/// The largest score. -inf: no key takes part, or all that do score -inf, and no value has a say, not even a NaN.
+template <class Real>
+Real top_of(const std::vector<Pair<Real>>& pairs) {
+  Real top = -std::numeric_limits<Real>::infinity();
+  for (const Pair<Real>& pair : pairs) top = larger(top, pair.score.value());
+  return top;
+}
+
+/// What dropout makes of the weight of a pair: a factor of 1 / (1 - dropout), or 0.
+template <class Real>
+Real kept(const Problem<Real>& p, int64_t b, int64_t h, int64_t i, int64_t j) {
+  if (p.dropout == 0) return 1;
+  const bool keep = keeps(p.dropout, p.seed, b, h, query_position(p, b, i), key_position(p, j));
+  return keep ? 1 / (1 - static_cast<Real>(p.dropout)) : 0;
+}
+
 /// One row of every output, where i < q_length_b.
 template <class Real>
 void attend_row(const Problem<Real>& p, int64_t b, int64_t h, int64_t i, Result<Real>& r) {
   constexpr Real inf = std::numeric_limits<Real>::infinity();
-  const int64_t h_k = h / (p.h_q / p.h_kv);
-  const int64_t row = (b * p.h_q + h) * p.n_q + i;
+  const int64_t row = query_row(p, b, h, i);
   Real* o = r.o.data() + row * p.d_v;
   Real* abs_o = r.abs_o.data() + row * p.d_v;
 
-  std::vector<int64_t> keys;  // those that take part
-  std::vector<Real> s(p.n_kv);
-  Real top = -inf;
-  for (int64_t j = 0; j < p.n_kv; ++j) {
-    if (!takes_part(p, b, h, i, j)) continue;
-    const Score<Real> pair = score(p, b, h, i, j);
-    keys.push_back(j);
-    s[j] = pair.value();
-    top = larger(top, s[j]);
-    if (s[j] == -inf) continue;  // a weight of 0 carries no rounding error
-    r.score_magnitude[row] = std::max(r.score_magnitude[row], pair.magnitude);
-    r.addend_magnitude[row] = std::max(r.addend_magnitude[row], pair.addend_magnitude());
+  const std::vector<Pair<Real>> pairs = pairs_of(p, b, h, i);
+  for (const auto& [j, s] : pairs) {
+    if (s.value() == -inf) continue;  // a weight of 0 carries no rounding error
+    r.score_magnitude[row] = std::max(r.score_magnitude[row], s.magnitude);
+    r.addend_magnitude[row] = std::max(r.addend_magnitude[row], s.addend_magnitude());
   }
 
   // The weight of a sink of +inf is inf - inf, so NaN: the same as a sink of NaN.
   Real sink = p.sinks.empty() ? -inf : p.sinks[h];
   if (sink == inf) sink = std::numeric_limits<Real>::quiet_NaN();
 
-  // No key takes part, or all that do score -inf: no value has a say, not even a NaN.
+  Real top = top_of(pairs);
   if (top == -inf) {
     r.lse[row] = sink;
     std::fill(o, o + p.d_v, std::isnan(sink) ? sink : Real{0});
@@ -205,18 +247,15 @@ void attend_row(const Problem<Real>& p, int64_t b, int64_t h, int64_t i, Result<
   // exp(s - top), lest exp(s) overflow: the factor exp(top) cancels in the weights.
   top = larger(top, sink);
   Real z = std::exp(sink - top);
-  for (int64_t j : keys) z += std::exp(s[j] - top);
+  for (const auto& [j, s] : pairs) z += std::exp(s.value() - top);
   r.lse[row] = top + std::log(z);
+  r.sink_weights[row] = std::exp(sink - top) / z;
 
-  for (int64_t j : keys) {
-    const Real a = std::exp(s[j] - top) / z;
-    const Real* v = p.v.data() + ((b * p.h_kv + h_k) * p.n_kv + j) * p.d_v;
+  for (const auto& [j, s] : pairs) {
+    const Real a = std::exp(s.value() - top) / z;
+    const Real share = a * kept(p, b, h, i, j);
+    const Real* v = p.v.data() + key_row(p, b, h, j) * p.d_v;
     r.weights[pair_index(p, b, h, i, j)] = a;
-    Real share = a;
-    if (p.dropout > 0) {
-      const bool kept = keeps(p.dropout, p.seed, b, h, query_position(p, b, i), key_position(p, j));
-      share *= kept ? 1 / (1 - static_cast<Real>(p.dropout)) : 0;
-    }
     for (int64_t d = 0; d < p.d_v; ++d) {
       o[d] += share * v[d];
       abs_o[d] += share * std::abs(v[d]);
@@ -232,6 +271,7 @@ Result<Real> attention(const Problem<Real>& p) {
   r.o.assign(rows * p.d_v, 0);
   r.lse.assign(rows, -std::numeric_limits<Real>::infinity());
   r.weights.assign(rows * p.n_kv, 0);
+  r.sink_weights.assign(rows, 0);
   r.abs_o.assign(rows * p.d_v, 0);
   r.score_magnitude.assign(rows, 0);
   r.addend_magnitude.assign(rows, 0);

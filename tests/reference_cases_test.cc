@@ -14,6 +14,7 @@
 
 #include "reference/arrays.h"
 #include "reference/attention.h"
+#include "reference/attention_backward.h"
 #include "tests/case.h"
 
 namespace foveate::cases {
@@ -113,6 +114,27 @@ std::map<std::string, Values> attend(const Case& c, const json& call) {
           {"lse", {DType::f64, {p.b, p.h_q, p.n_q}, reference::widened<double>(r.lse)}}};
 }
 
+/// The gradients, if the call has one of o.
+template <class Real>
+std::map<std::string, Values> gradients(const Case& c, const json& call) {
+  const json& inputs = call.at("inputs");
+  if (!inputs.contains("grad")) return {};
+  const reference::Problem<Real> p = problem<Real>(c, call);
+  const Values d_o = to_bhnd(c.read(inputs.at("grad")), layout_of(call));
+  const reference::Gradients<Real> g = reference::attention_backward(p, reference::widened<Real>(d_o.data));
+  std::map<std::string, Values> all = {
+      {"dq", {DType::f64, {p.b, p.h_q, p.n_q, p.d_k}, reference::widened<double>(g.dq)}},
+      {"dk", {DType::f64, {p.b, p.h_kv, p.n_kv, p.d_k}, reference::widened<double>(g.dk)}},
+      {"dv", {DType::f64, {p.b, p.h_kv, p.n_kv, p.d_v}, reference::widened<double>(g.dv)}},
+      {"dsinks", {DType::f64, {p.h_q}, reference::widened<double>(g.dsinks)}}};
+  if (inputs.contains("bias")) {
+    const std::vector<int64_t> shape = with_axes(c.read(inputs.at("bias")), 4).shape;
+    const std::vector<Real> dbias = reference::reduced(g.dbias, {p.b, p.h_q, p.n_q, p.n_kv}, four(shape));
+    all["dbias"] = {DType::f64, shape, reference::widened<double>(dbias)};
+  }
+  return all;
+}
+
 class Oracle : public testing::TestWithParam<Case> {};
 
 TEST_P(Oracle, Forward) {
@@ -133,6 +155,22 @@ TEST_P(Oracle, Forward) {
   const Values lse = with_axes(c.read(arrays.at("lse")), 3);
   EXPECT_TRUE(close(outputs[0].at("out"), out, close_to.at("rtol"), close_to.at("atol"))) << "out";
   EXPECT_TRUE(close(outputs[0].at("lse"), lse, close_to.at("rtol"), close_to.at("atol"))) << "lse";
+}
+
+TEST_P(Oracle, Backward) {
+  const Case& c = GetParam();
+  if (c.needs("f16") || c.needs("bf16")) GTEST_SKIP() << c.name << ": inputs narrower than float32";
+  if (!c.about.contains("close")) return;
+  const json& close_to = c.about.at("close");
+  const json& call = c.about.at("calls").at(0);
+  const bool f64 = c.read(call.at("inputs").at("q")).dtype == DType::f64;
+  for (const auto& [name, got] : f64 ? gradients<long double>(c, call) : gradients<double>(c, call)) {
+    if (!close_to.at("arrays").contains(name)) continue;
+    const Values want = c.read(close_to.at("arrays").at(name));
+    EXPECT_TRUE(close(got, name == "dsinks" ? want : to_bhnd(want, name == "dbias" ? "bhnd" : layout_of(call)),
+                      close_to.at("rtol"), close_to.at("atol")))
+        << name;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Oracle,

@@ -12,57 +12,18 @@
 #include <limits>
 #include <random>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "reference/arrays.h"
+#include "tests/reference_problem.h"
 
 namespace foveate::reference {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-const double kLn2 = std::log(2.0);
-const double kLn3 = std::log(3.0);
-
-template <class Real>
-void expect_near(const std::vector<Real>& got, const std::vector<Real>& want,
-                 Real tolerance = static_cast<Real>(1e-14)) {
-  ASSERT_EQ(got.size(), want.size());
-  for (size_t i = 0; i < want.size(); ++i) {
-    if (std::isfinite(want[i])) {
-      EXPECT_LE(std::abs(got[i] - want[i]), tolerance) << "element " << i << ": " << got[i] << ", not " << want[i];
-    } else {
-      EXPECT_TRUE(std::isnan(want[i]) ? std::isnan(got[i]) : got[i] == want[i]) << "element " << i << ": " << got[i];
-    }
-  }
-}
-
-/// One query of one dimension, q = 1 and scale 1, so that the scores are the keys themselves.
-Problem<double> one_query(std::vector<double> scores, std::vector<double> values) {
-  Problem<double> p;
-  p.n_kv = static_cast<int64_t>(scores.size());
-  p.d_v = static_cast<int64_t>(values.size()) / p.n_kv;
-  p.q = {1};
-  p.k = std::move(scores);
-  p.v = std::move(values);
-  p.scale = 1;
-  return p;
-}
-
-std::vector<double> normals(std::mt19937_64* random, int64_t n) {
-  std::normal_distribution<double> normal;
-  std::vector<double> x(n);
-  for (double& e : x) e = normal(*random);
-  return x;
-}
-
 Problem<double> random_problem(int64_t h_q, int64_t h_kv, int64_t n_q, int64_t n_kv) {
   std::mt19937_64 random(7);
   Problem<double> p{.b = 2, .h_q = h_q, .h_kv = h_kv, .n_q = n_q, .n_kv = n_kv, .d_k = 5, .d_v = 3};
-  p.q = normals(&random, p.b * h_q * n_q * p.d_k);
-  p.k = normals(&random, p.b * h_kv * n_kv * p.d_k);
-  p.v = normals(&random, p.b * h_kv * n_kv * p.d_v);
+  fill(&random, &p);
   return p;
 }
 
@@ -462,6 +423,19 @@ TEST(Arrays, WidenAndBroadcast) {
   EXPECT_EQ(broadcast(row, {1, 1, 1, 2}, {1, 2, 2, 2}), (std::vector<int>{1, 2, 1, 2, 1, 2, 1, 2}));
   EXPECT_EQ(broadcast(row, {1, 1, 2, 1}, {1, 1, 2, 3}), (std::vector<int>{1, 1, 1, 2, 2, 2}));
   EXPECT_EQ(broadcast(row, {2, 1, 1, 1}, {2, 1, 1, 2}), (std::vector<int>{1, 1, 2, 2}));
+}
+
+TEST(Arrays, ReduceToWhatWasBroadcast) {
+  std::vector<int> full(2 * 3 * 2 * 2);  // 0, 1, 2, ...
+  std::iota(full.begin(), full.end(), 0);
+  EXPECT_EQ(reduced(full, {2, 3, 2, 2}, {2, 3, 2, 2}), full);
+  EXPECT_EQ(reduced(full, {2, 3, 2, 2}, {1, 1, 1, 1}), (std::vector<int>{23 * 24 / 2}));
+  EXPECT_EQ(reduced(full, {2, 3, 2, 2}, {2, 1, 1, 1}), (std::vector<int>{66, 66 + 12 * 12}));
+  EXPECT_EQ(reduced(full, {2, 3, 2, 2}, {1, 3, 1, 1}), (std::vector<int>{6 + 54, 22 + 70, 38 + 86}));
+  EXPECT_EQ(reduced(full, {2, 3, 2, 2}, {1, 1, 2, 1}), (std::vector<int>{126, 150}));
+  EXPECT_EQ(reduced(full, {2, 3, 2, 2}, {1, 1, 1, 2}), (std::vector<int>{132, 144}));
+  EXPECT_EQ(reduced(full, {2, 3, 2, 2}, {1, 1, 2, 2}), (std::vector<int>{60, 66, 72, 78}));
+  EXPECT_EQ(reduced(std::vector<int>{}, {0, 3, 2, 2}, {1, 3, 1, 1}), (std::vector<int>{0, 0, 0}));
 }
 
 }  // namespace
