@@ -25,13 +25,13 @@ Effort compute(const AttendArguments& arguments, const AttendInputs& inputs, con
   const auto require = [&](const Status& status) {
     throw_unless_ok(status, in_words_of_the_command_line(status.message(), inputs, arguments.layout));
   };
-  Computation computation(arguments, inputs);
+  Computation computation(arguments, inputs, outputs);
   require(computation.check());
   Progress progress(computation.tasks(executor.concurrency()));
   Cancellable cancellable;
   const auto start = std::chrono::steady_clock::now();
   const Status status =
-      computation.run(outputs, {.executor = &executor, .stop = cancellable.stop(), .progress = progress.counter()});
+      computation.run({.executor = &executor, .stop = cancellable.stop(), .progress = progress.counter()});
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   cancellable.finish();
   require(status);
@@ -50,13 +50,14 @@ void run(const AttendArguments& arguments) {
 constexpr const char* kFooter = R"(Examples:
   foveate attend --q q.npy --k k.npy --v v.npy --causal --out o.npy
   foveate attend --q q.npy --k k.npy --v v.npy --window 128,0 --out o.npy --lse lse.npy
+  foveate attend --q q.npy --k k.npy --v v.npy --grad do.npy --dq dq.npy --dk dk.npy --dv dv.npy
   foveate attend --q - --k k.npy --v v.npy --out - < q.npy > o.npy
 
-Keys and values of more than 256 MiB are read and attended to in pieces of 64 MiB, unless --weights is given or one comes
-from a pipe: they may be larger than memory.
+Keys and values of more than 256 MiB are read and attended to in pieces of 64 MiB, unless --weights or --grad is given
+or one comes from a pipe: they may be larger than memory.
 
 p_i is the position of query i among the keys; see --align. With lengths, n_q and n_kv there are the sequence's own.
-A row that no key takes part in gives 0, and lse -inf.
+A row that no key takes part in gives 0, and lse -inf; its gradients are 0.
 Exit status: 0; 2 for a wrong call or wrong input, nothing written; 130 after Ctrl-C; 1 for anything else.)";
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
-// `foveate attend`: attention on arrays in files. Arguments are checked, inputs read, the library called once, and the
+// `foveate attend`: attention on arrays in files. Arguments are checked, inputs read, the library called, and the
 // outputs put in place together.
 #ifndef FOVEATE_CLI_ATTEND_H_
 #define FOVEATE_CLI_ATTEND_H_

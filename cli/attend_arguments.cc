@@ -14,7 +14,8 @@ namespace foveate::cli {
 namespace {
 
 constexpr const char* kInputs = "Inputs (F is a .npy file, or - for standard input)";
-constexpr const char* kOutputs = "Outputs (at least one; - is standard output)";
+constexpr const char* kOutputs = "Outputs (at least one, or a gradient; - is standard output)";
+constexpr const char* kGradients = "Gradients of a loss (--grad, and at least one of the others)";
 constexpr const char* kScores = "Scores";
 constexpr const char* kMasking = "Which keys take part (all that is given must allow a key)";
 constexpr const char* kRunning = "Running";
@@ -43,12 +44,13 @@ void add_inputs(CLI::App& command, AttendArguments& arguments) {
   add_file(command, kInputs, "--k", "keys     [b, h_kv, n_kv, d_k], float; h_kv divides h_q (GQA, grouped queries)",
            arguments.k);
   add_file(command, kInputs, "--v", "values   [b, h_kv, n_kv, d_v], float", arguments.v);
-  add(command, kInputs, "--layout", "bhnd|bnhd", "order of the axes of q, k, v and out (default bhnd)",
+  add(command, kInputs, "--layout", "bhnd|bnhd", "order of the axes of q, k, v, out and gradients (default bhnd)",
       [&](const std::string& value) {
         arguments.layout = one_of("--layout", value, {"bhnd", "bnhd"}) == 0 ? Layout::bhnd : Layout::bnhd;
       });
   add(command, kInputs, "--dtype", "f32|f16|bf16|f64",
-      "q, k and v are rounded to this type, and so are the results; bf16 is written as float32 (default: q's own)",
+      "q, k, v and grad are rounded to this type, and so are the results; bf16 is written as float32 (default: q's "
+      "own)",
       [&](const std::string& value) {
         constexpr DType kTypes[] = {DType::f32, DType::f16, DType::bf16, DType::f64};
         arguments.dtype = kTypes[one_of("--dtype", value, {"f32", "f16", "bf16", "f64"})];
@@ -64,6 +66,17 @@ void add_outputs(CLI::App& command, AttendArguments& arguments) {
   add_file(command, kOutputs, "--dropout-mask", "bool, true = --dropout keeps the weight  [b, h_q, n_q, n_kv]",
            arguments.dropout_mask);
   add_flag(command, "--json", arguments.json, "a machine-readable summary on standard output")->group(kOutputs);
+}
+
+void add_gradients(CLI::App& command, AttendArguments& arguments) {
+  add_file(command, kGradients, "--grad", "input: the loss's gradient by out, float, shaped as out", arguments.grad);
+  add_file(command, kGradients, "--dq", "gradient by q, shaped as q, of q's type or --dtype's", arguments.dq);
+  add_file(command, kGradients, "--dk", "gradient by k, likewise", arguments.dk);
+  add_file(command, kGradients, "--dv", "gradient by v, likewise", arguments.dv);
+  add_file(command, kGradients, "--dbias", "gradient by --bias, likewise: summed where the bias is broadcast",
+           arguments.dbias);
+  add_file(command, kGradients, "--dsinks", "gradient by --sinks  [h_q], float32, or float64 for float64",
+           arguments.dsinks);
 }
 
 void add_scores(CLI::App& command, AttendArguments& arguments) {
@@ -106,7 +119,7 @@ void add_masking(CLI::App& command, AttendArguments& arguments) {
 
 /// Options that are known but not built yet: refused by name, and left out of the help.
 void add_not_yet(CLI::App& command) {
-  for (const char* name : {"--in", "--grad", "--dq", "--dk", "--dv", "--dbias", "--dsinks", "--stats"}) {
+  for (const char* name : {"--in", "--stats"}) {
     command.add_option_function<std::string>(name, [name](const std::string&) { refuse_not_yet(name, ""); })
         ->expected(0, 1)
         ->take_last()
@@ -122,11 +135,28 @@ std::vector<NamedFile> present(const std::vector<NamedFile>& files) {
   return named;
 }
 
+/// Gradients come of --grad, which is of no use without them, and of an input that is there.
+void check_gradients(const AttendArguments& arguments, const std::vector<NamedFile>& gradients) {
+  if (arguments.grad.empty() && !gradients.empty()) {
+    throw WrongUse(fmt::format("{}: no --grad; give the loss's gradient by out", gradients[0].option));
+  }
+  if (!arguments.grad.empty() && gradients.empty()) {
+    throw WrongUse("--grad: no gradient to write; give --dq, --dk, --dv, --dbias or --dsinks");
+  }
+  if (!arguments.dbias.empty() && arguments.bias.empty()) {
+    throw WrongUse("--dbias: no --bias; give the bias whose gradient it is");
+  }
+  if (!arguments.dsinks.empty() && arguments.sinks.empty()) {
+    throw WrongUse("--dsinks: no --sinks; give the sinks whose gradient it is");
+  }
+}
+
 }  // namespace
 
 void declare_arguments(CLI::App& command, AttendArguments& arguments) {
   add_inputs(command, arguments);
   add_outputs(command, arguments);
+  add_gradients(command, arguments);
   add_scores(command, arguments);
   add_masking(command, arguments);
   add(command, kRunning, "--threads", "N", "worker threads (default: all cores)", [&](const std::string& value) {
@@ -143,7 +173,16 @@ void check_arguments(const AttendArguments& arguments) {
                                             {"--lse", arguments.lse},
                                             {"--weights", arguments.weights},
                                             {"--dropout-mask", arguments.dropout_mask}});
-  if (outputs.empty()) throw WrongUse("nothing to write: give --out, --lse, --weights or --dropout-mask");
+  const std::vector<NamedFile> gradients = present({{"--dq", arguments.dq},
+                                                    {"--dk", arguments.dk},
+                                                    {"--dv", arguments.dv},
+                                                    {"--dbias", arguments.dbias},
+                                                    {"--dsinks", arguments.dsinks}});
+  check_gradients(arguments, gradients);
+  outputs.insert(outputs.end(), gradients.begin(), gradients.end());
+  if (outputs.empty()) {
+    throw WrongUse("nothing to write: give --out, --lse, --weights or --dropout-mask, or --grad and a gradient");
+  }
   if (arguments.json) outputs.insert(outputs.begin(), {"--json", "-"});
   check_files(present({{"--q", arguments.q},
                        {"--k", arguments.k},
@@ -153,7 +192,8 @@ void check_arguments(const AttendArguments& arguments) {
                        {"--alibi", arguments.alibi},
                        {"--sinks", arguments.sinks},
                        {"--q-lengths", arguments.q_lengths},
-                       {"--kv-lengths", arguments.kv_lengths}}),
+                       {"--kv-lengths", arguments.kv_lengths},
+                       {"--grad", arguments.grad}}),
               outputs);
 }
 

@@ -19,6 +19,7 @@ struct AttendArguments {
   std::string q, k, v;
   std::string mask, bias, alibi, sinks, q_lengths, kv_lengths;
   std::string out, lse, weights, dropout_mask;
+  std::string grad, dq, dk, dv, dbias, dsinks;
 
   Layout layout = Layout::bhnd;
   std::optional<DType> dtype;  ///< left out: q's own

@@ -10,16 +10,18 @@
 #include "cli/attend_arguments.h"
 #include "cli/attend_inputs.h"
 #include "cli/attend_outputs.h"
+#include "cli/held_state.h"
 #include "cli/piecewise_attention.h"
 #include "foveate/attention.h"
+#include "foveate/attention_backward.h"
 #include "foveate/status.h"
 
 namespace foveate::cli {
 
 class Computation {
  public:
-  /// Both must outlive it.
-  Computation(const AttendArguments& arguments, const AttendInputs& inputs);
+  /// All must outlive it.
+  Computation(const AttendArguments& arguments, const AttendInputs& inputs, const AttendOutputs& outputs);
 
   /// All that the library checks of the inputs, and nothing computed. What else is asked of a computation wants its ok.
   Status check();
@@ -31,15 +33,22 @@ class Computation {
   int64_t tasks(int64_t workers) const;
 
   /// Computes what was asked for. Throws where a file that is read in pieces fails.
-  Status run(const AttendOutputs& outputs, const Execution& execution) const;
+  Status run(const Execution& execution) const;
 
  private:
-  Status attend(const AttentionOutputs& outputs, const Execution& execution) const;
+  bool wants_gradients() const { return d_o_.present(); }
+  Status attend(const Execution& execution) const;
+  Status differentiate(const Execution& execution) const;
 
   const AttendInputs& inputs_;
   const Layout layout_;
   const ConstTensor q_, k_, v_;
   const AttentionOptions options_;
+  AttentionOutputs outputs_;  ///< o and lse among them wherever there are gradients, which are computed from both
+  const Tensor dropout_mask_;
+  const AttentionGradients gradients_;
+  ConstTensor d_o_;
+  HeldState held_;  ///< o and lse that no file is asked for
   std::unique_ptr<PiecewiseAttention> piecewise_;
 };
 

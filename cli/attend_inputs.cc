@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cli/attend_read.h"
+#include "cli/axes.h"
 #include "cli/convert.h"
 #include "cli/errors.h"
 #include "io/npy.h"
@@ -64,6 +65,17 @@ void require_matching_axes(const AttendInputs& inputs) {
   }
 }
 
+/// The gradient of out, with its axes and extents.
+io::Array read_gradient(const std::string& path, const AttendInputs& inputs, DType dtype) {
+  io::Array grad = read("grad", path);
+  if (grad.dtype == DType::none) return grad;
+  require_float("grad", grad);
+  std::vector<int64_t> out = inputs.q.shape;
+  out.back() = inputs.v.shape.back();
+  if (grad.shape != out) throw WrongUse(fmt::format("grad: shape {} does not equal out's {}", grad.shape, out));
+  return convert(std::move(grad), dtype);
+}
+
 AttentionShape shape_of(const AttendInputs& inputs, Layout layout, bool weights) {
   const ConstTensor q = view_on_bhnd(inputs.q, layout);
   const ConstTensor v = view_on_bhnd(inputs.v, layout);
@@ -78,15 +90,8 @@ AttentionShape shape_of(const AttendInputs& inputs, Layout layout, bool weights)
           .weights = weights};
 }
 
-/// Views a mask or a bias aligned to the right, as NumPy broadcasts.
-ConstTensor view_broadcast(const io::Array& array) {
-  ConstTensor view{array.data(), array.dtype, {1, 1, 1, 1}, {0, 0, 0, 0}};
-  for (size_t axis = 0, place = kAxes - array.shape.size(); axis < array.shape.size(); ++axis, ++place) {
-    view.shape[place] = array.shape[axis];
-    view.stride[place] = array.stride[axis];
-  }
-  return view;
-}
+/// Views a mask or a bias.
+ConstTensor view_broadcast(const io::Array& array) { return view_at(array, broadcast_places(array.shape.size())); }
 
 /// Which axis of k and v counts keys.
 size_t key_axis(size_t axes, Layout layout) {
@@ -104,31 +109,13 @@ ConstVector view_vector(const io::Array& array) { return {array.data(), array.dt
 
 }  // namespace
 
-std::vector<size_t> axis_places(size_t axes, Layout layout) {
-  if (axes == 2) return {2, 3};
-  std::vector<size_t> places =
-      layout == Layout::bhnd ? std::vector<size_t>{0, 1, 2, 3} : std::vector<size_t>{0, 2, 1, 3};
-  places.erase(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(kAxes - axes));
-  return places;
-}
-
-ConstTensor view_on_bhnd(const io::Array& array, Layout layout) {
-  ConstTensor view{array.data(), array.dtype, {1, 1, 1, 1}, {0, 0, 0, 0}};
-  const std::vector<size_t> places = axis_places(array.shape.size(), layout);
-  for (size_t axis = 0; axis < places.size(); ++axis) {
-    view.shape[places[axis]] = array.shape[axis];
-    view.stride[places[axis]] = array.stride[axis];
-  }
-  return view;
-}
-
 AttendInputs load_inputs(const AttendArguments& arguments, const PieceLimits& limits) {
   constexpr std::string_view kBroadcast = "give at most 4, broadcast to [b, h_q, n_q, n_kv]";
   constexpr std::string_view kPerHead = "give [h_q], one number a query head";
   AttendInputs inputs;
   inputs.q = read("q", arguments.q);
-  // Weights are n_q x n_kv: who has room for them has room for the keys.
-  if (arguments.weights.empty() && KeyPieces::wanted(arguments.k, arguments.v, limits)) {
+  // Weights are n_q x n_kv: who has room for them has room for the keys. Gradients want all keys at hand.
+  if (arguments.weights.empty() && arguments.grad.empty() && KeyPieces::wanted(arguments.k, arguments.v, limits)) {
     inputs.pieces = std::make_unique<KeyPieces>(arguments.k, arguments.v);
     inputs.k = inputs.pieces->outline_of_k();
     inputs.v = inputs.pieces->outline_of_v();
@@ -151,6 +138,7 @@ AttendInputs load_inputs(const AttendArguments& arguments, const PieceLimits& li
     inputs.k = convert(std::move(inputs.k), dtype);
     inputs.v = convert(std::move(inputs.v), dtype);
   }
+  inputs.grad = read_gradient(arguments.grad, inputs, dtype);
 
   inputs.mask = read("mask", arguments.mask);
   require_axes("mask", inputs.mask, 0, kAxes, kBroadcast);

@@ -8,7 +8,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "cli/attend_arguments.h"
 #include "cli/key_pieces.h"
@@ -18,16 +17,17 @@
 namespace foveate::cli {
 
 struct AttendInputs {
-  io::Array q, k, v, mask, bias, alibi, sinks, q_lengths, kv_lengths;  ///< dtype none where left out
-  size_t axes = 0;                                                     ///< of q, k and v: 2, 3 or 4
+  io::Array q, k, v, mask, bias, alibi, sinks, q_lengths, kv_lengths, grad;  ///< dtype none where left out
+  size_t axes = 0;                                                           ///< of q, k and v: 2, 3 or 4
   std::unique_ptr<KeyPieces>
       pieces;                 ///< where k and v are larger than memory: they are outlines then, never to be read
   AttentionShape shape;       ///< b, h_q, n_q and d_k as q has them, n_kv and d_v as v has, dtype as the library sees q
   DType dtype = DType::none;  ///< of the results; narrower than the library's where these are merged from pieces
 };
 
-/// Reads and converts; large keys and values are only opened. Throws WrongUse for what the library would never see: axes
-/// that do not match, elements that are no floats. All else is left to the library.
+/// Reads and converts; large keys and values are only opened. Throws WrongUse for what the library would never see:
+/// axes that do not match, elements that are no floats, a gradient of another shape than out's. All else is left to the
+/// library.
 AttendInputs load_inputs(const AttendArguments& arguments, const PieceLimits& limits = {});
 
 /// The options with their arrays, which `inputs` keeps.
@@ -36,12 +36,6 @@ AttentionOptions options_with_arrays(const AttentionOptions& options, const Atte
 /// A message of the library with its argument named as it was on the command line: an option where the library has
 /// another word for it, its axes and type as its file has them; and a question where the other layout would fit.
 std::string in_words_of_the_command_line(std::string_view message, const AttendInputs& inputs, Layout layout);
-
-/// Where each axis of an array of two, three or four axes goes among [b, h, n, d]: those it lacks have extent 1.
-std::vector<size_t> axis_places(size_t axes, Layout layout);
-
-/// Views q, k or v on the axes [b, h, n, d].
-ConstTensor view_on_bhnd(const io::Array& array, Layout layout);
 
 }  // namespace foveate::cli
 

@@ -4,20 +4,21 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <array>
 #include <new>
 #include <stdexcept>
 #include <utility>
 
+#include "cli/axes.h"
 #include "cli/convert.h"
 #include "cli/errors.h"
+#include "cli/held_state.h"
 #include "io/npy.h"
 #include "io/output_file.h"
 
 namespace foveate::cli {
 namespace {
 
-using Extents = std::array<int64_t, 4>;
+constexpr size_t kHeads = 1;  // where [h_q] goes among [b, h, n, d]
 
 void require_addressable(std::string_view name, const std::vector<int64_t>& shape, DType dtype) {
   int64_t bytes = size_of(dtype);
@@ -37,42 +38,69 @@ io::Array allocate(std::string_view name, const std::vector<int64_t>& shape, DTy
   throw std::runtime_error(fmt::format("{}: not enough memory for shape {}, {:.3g} GB", name, shape, bytes / 1e9));
 }
 
-/// An output with the given extents [b, h, n, last], stored with the axes at `places` of those, in that order.
-AttendOutputs::Output make_output(std::string name, std::string path, DType dtype, const Extents& extents,
+/// An output of the given shape, whose axes go to `places` among [b, h, n, d].
+AttendOutputs::Output make_output(std::string name, std::string path, DType dtype, const std::vector<int64_t>& shape,
                                   const std::vector<size_t>& places) {
-  std::vector<int64_t> shape;
-  for (const size_t place : places) shape.push_back(extents[place]);
   require_addressable(name, shape, dtype);
   io::Array array = allocate(name, shape, dtype);
-  Tensor view{array.data(), dtype, {extents[0], extents[1], extents[2], extents[3]}, {0, 0, 0, 0}};
-  for (size_t axis = 0; axis < places.size(); ++axis) view.stride[places[axis]] = array.stride[axis];
+  const Tensor view = view_at(array, places);
   return {std::move(name), std::move(path), std::move(array), view, dtype};
 }
 
 }  // namespace
 
 AttendOutputs::AttendOutputs(const AttendArguments& arguments, const AttendInputs& inputs) {
-  const AttentionShape& shape = inputs.shape;
+  add_forward(arguments, inputs);
+  add_gradients(arguments, inputs);
+}
+
+void AttendOutputs::add_forward(const AttendArguments& arguments, const AttendInputs& inputs) {
+  const AttentionShape& s = inputs.shape;
   const auto add = [&](const char* name, const std::string& path, DType dtype, int64_t last,
                        const std::vector<size_t>& places) {
     if (path.empty()) return;
-    outputs_.push_back(make_output(name, path, dtype, {shape.b, shape.h_q, shape.n_q, last}, places));
+    const int64_t extents[] = {s.b, s.h_q, s.n_q, last};
+    std::vector<int64_t> shape;
+    for (const size_t place : places) shape.push_back(extents[place]);
+    outputs_.push_back(make_output(name, path, dtype, shape, places));
   };
-  const DType of_lse = shape.dtype == DType::f64 ? DType::f64 : DType::f32;
   // All but out are [b, h, n, ...] in any layout.
   const std::vector<size_t> in_layout = axis_places(inputs.axes, arguments.layout);
   const std::vector<size_t> head_first = axis_places(inputs.axes, Layout::bhnd);
-  add("out", arguments.out, shape.dtype, shape.d_v, in_layout);
-  add("lse", arguments.lse, of_lse, 1, {head_first.begin(), head_first.end() - 1});
-  add("weights", arguments.weights, shape.dtype, shape.n_kv, head_first);
-  add("dropout-mask", arguments.dropout_mask, DType::boolean, shape.n_kv, head_first);
+  add("out", arguments.out, s.dtype, s.d_v, in_layout);
+  add("lse", arguments.lse, computing_dtype(s), 1, {head_first.begin(), head_first.end() - 1});
+  add("weights", arguments.weights, s.dtype, s.n_kv, head_first);
+  add("dropout-mask", arguments.dropout_mask, DType::boolean, s.n_kv, head_first);
   for (Output& output : outputs_) {
     if (output.name == "out" || output.name == "weights") output.dtype = inputs.dtype;
   }
 }
 
+/// A gradient has the axes of the file that it is by.
+void AttendOutputs::add_gradients(const AttendArguments& arguments, const AttendInputs& inputs) {
+  const auto add = [&](const char* name, const std::string& path, DType dtype, const io::Array& by,
+                       const std::vector<size_t>& places) {
+    if (!path.empty()) outputs_.push_back(make_output(name, path, dtype, by.shape, places));
+  };
+  const std::vector<size_t> in_layout = axis_places(inputs.axes, arguments.layout);
+  add("dq", arguments.dq, inputs.dtype, inputs.q, in_layout);
+  add("dk", arguments.dk, inputs.dtype, inputs.k, in_layout);
+  add("dv", arguments.dv, inputs.dtype, inputs.v, in_layout);
+  add("dbias", arguments.dbias, inputs.dtype, inputs.bias, broadcast_places(inputs.bias.shape.size()));
+  add("dsinks", arguments.dsinks, computing_dtype(inputs.shape), inputs.sinks, {kHeads});
+}
+
 AttentionOutputs AttendOutputs::views() const {
   return {.o = view("out"), .lse = view("lse"), .weights = view("weights")};
+}
+
+AttentionGradients AttendOutputs::gradients() const {
+  const Tensor of_sinks = view("dsinks");
+  return {.dq = view("dq"),
+          .dk = view("dk"),
+          .dv = view("dv"),
+          .dbias = view("dbias"),
+          .dsinks = {of_sinks.data, of_sinks.dtype, of_sinks.shape[kHeads], of_sinks.stride[kHeads]}};
 }
 
 Tensor AttendOutputs::dropout_mask() const { return view("dropout-mask"); }

@@ -11,6 +11,7 @@
 #include "cli/attend_arguments.h"
 #include "cli/attend_inputs.h"
 #include "foveate/attention.h"
+#include "foveate/attention_backward.h"
 #include "io/array.h"
 
 namespace foveate::cli {
@@ -33,6 +34,7 @@ class AttendOutputs {
 
   /// Where the library writes; absent views were not asked for.
   AttentionOutputs views() const;
+  AttentionGradients gradients() const;
   Tensor dropout_mask() const;
 
   /// Writes all files, then puts them in place together.
@@ -41,6 +43,8 @@ class AttendOutputs {
   const std::vector<Output>& all() const { return outputs_; }
 
  private:
+  void add_forward(const AttendArguments& arguments, const AttendInputs& inputs);
+  void add_gradients(const AttendArguments& arguments, const AttendInputs& inputs);
   Tensor view(std::string_view name) const;
 
   std::vector<Output> outputs_;

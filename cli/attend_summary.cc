@@ -20,10 +20,14 @@ Json shape_of(const AttentionShape& shape) {
           {"n_kv", shape.n_kv}, {"d_k", shape.d_k}, {"d_v", shape.d_v}};
 }
 
-/// Operations of the two products if no key were masked, an addition and a multiplication counted as two.
-double dense_flops(const AttentionShape& shape) {
+/// Operations of the products if no key were masked, an addition and a multiplication counted as two: of q with k and
+/// of the weights with v; for gradients of q with k again and of do with v, and one for each of dq, dk and dv.
+double dense_flops(const AttentionShape& shape, const AttentionGradients& gradients) {
+  const bool dq = gradients.dq.present(), dk = gradients.dk.present(), dv = gradients.dv.present();
+  const bool by_scores = dq || dk || gradients.dbias.present();
+  const int64_t of_d_k = 1 + (by_scores || dv) + dq + dk, of_d_v = 1 + by_scores + dv;
   return 2.0 * static_cast<double>(shape.b) * static_cast<double>(shape.h_q) * static_cast<double>(shape.n_q) *
-         static_cast<double>(shape.n_kv) * static_cast<double>(shape.d_k + shape.d_v);
+         static_cast<double>(shape.n_kv) * static_cast<double>(of_d_k * shape.d_k + of_d_v * shape.d_v);
 }
 
 Json options_of(const AttendArguments& arguments, const AttentionShape& shape) {
@@ -64,7 +68,7 @@ void print_summary(const AttendArguments& arguments, const AttendInputs& inputs,
                         {"threads", effort.threads},
                         {"pieces", effort.pieces},
                         {"seconds", effort.seconds},
-                        {"dense_flops", dense_flops(inputs.shape)},
+                        {"dense_flops", dense_flops(inputs.shape, outputs.gradients())},
                         {"options", options_of(arguments, inputs.shape)},
                         {"outputs", outputs_of(outputs)}};
   // File names need not be UTF-8; JSON must be.

@@ -5,9 +5,9 @@
 #include <limits>
 #include <type_traits>
 
-#include "cli/attend_inputs.h"
+#include "cli/axes.h"
+#include "cli/held_state.h"
 #include "foveate/state.h"
-#include "io/array.h"
 
 namespace foveate::cli {
 namespace {
@@ -34,28 +34,6 @@ std::vector<int64_t> lengths_of(const ConstVector& vector, int64_t b, int64_t al
                                           : static_cast<const int32_t*>(vector.data)[i * vector.stride];
   }
   return lengths;
-}
-
-/// o and lse in memory. o has no columns where it is not wanted: lse is merged without.
-struct Held {
-  io::Array o_array, lse_array;
-  Tensor o = {}, lse = {};
-};
-
-Held held(const AttentionShape& s, bool wants_o) {
-  const int64_t d_v = wants_o ? s.d_v : 0;
-  const DType of_lse = s.dtype == DType::f64 ? DType::f64 : DType::f32;
-  Held state{.o_array = io::make_array(s.dtype, {s.b, s.h_q, s.n_q, d_v}),
-             .lse_array = io::make_array(of_lse, {s.b, s.h_q, s.n_q, 1})};
-  const auto view = [](io::Array& array) {
-    Tensor whole{array.data(), array.dtype};
-    std::copy_n(array.shape.begin(), 4, whole.shape);
-    std::copy_n(array.stride.begin(), 4, whole.stride);
-    return whole;
-  };
-  state.o = view(state.o_array);
-  state.lse = view(state.lse_array);
-  return state;
 }
 
 template <class T>
@@ -170,7 +148,8 @@ Status PiecewiseAttention::attend(const Sequences& sequences, const Keys& keys, 
 
 Status PiecewiseAttention::run(const AttentionOutputs& outputs, const Execution& execution) const {
   const bool wants_o = outputs.o.present();
-  const Held part = held(shape_, wants_o), other = held(shape_, wants_o), unasked = held(shape_, false);
+  const HeldState part = held_state(shape_, wants_o), other = held_state(shape_, wants_o);
+  const HeldState unasked = held_state(shape_, false);  // no o: lse is merged without
   // What the pieces so far give goes to and fro between the outputs and other memory, the last time into the outputs.
   struct Sum {
     Tensor o, lse;

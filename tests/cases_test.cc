@@ -27,9 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What the command line refuses as "not built yet". A case that needs one of these checks the refusal, and is skipped.
-const std::set<std::string> kNotYet = {"grad"};
-
 /// The arrays that come with `grad`.
 const std::set<std::string> kGradients = {"dq", "dk", "dv", "dbias", "dsinks"};
 
@@ -181,12 +178,9 @@ class Gradients : public testing::TestWithParam<Case> {};
 TEST_P(Gradients, Backward) {
   const Case& c = GetParam();
   const Outcome outcome = attend(c, c.about.at("calls").at(0), true);
-  if (kNotYet.contains("grad")) {
-    expect_refused(outcome, {"not built yet"});
-    GTEST_SKIP() << c.name << ": its gradients are not built yet; the rest of it is CommandLine.Forward";
-  }
   ASSERT_EQ(outcome.status, 0) << outcome.message;
   expect_close(c, outcome, true);
+  expect_close(c, outcome, false);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, CommandLine, testing::ValuesIn(cases_where([](const Case&) { return true; })),

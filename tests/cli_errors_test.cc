@@ -13,12 +13,32 @@
 namespace foveate {
 namespace {
 
-using CliErrors = CliTest;
-
 struct Mistake {
-  Words arguments;  ///< after q, k, v and --out o.npy
+  Words arguments;
   std::string message;
 };
+
+class CliErrors : public CliTest {
+ protected:
+  /// Each, after q, k, v and the arguments of `call`, is told in one line, and no file is touched, o.npy least of all.
+  void expect_refused(const Words& call, const std::vector<Mistake>& mistakes) const {
+    std::ofstream(path("o.npy")) << "kept";
+    const std::set<std::string> before = files();
+    for (const Mistake& mistake : mistakes) {
+      Words arguments = call;
+      arguments.insert(arguments.end(), mistake.arguments.begin(), mistake.arguments.end());
+      const Outcome outcome = attend(arguments);
+      EXPECT_EQ(outcome.status, 2) << mistake.message;
+      EXPECT_EQ(outcome.err, "foveate attend: " + mistake.message + "\n");
+      EXPECT_EQ(outcome.out, "");
+      EXPECT_EQ(files(), before) << mistake.message;
+      EXPECT_EQ(bytes_of("o.npy"), "kept") << mistake.message;
+    }
+  }
+};
+
+const std::string kOwnFile = " file too; an output needs a file of its own";
+const std::string kHelp = " (see foveate attend --help)";
 
 TEST_F(CliErrors, ErrorsWordByWord) {
   save<float>("q.npy", {1, 2, 3, 4}, Floats(24, 1.0f));
@@ -41,13 +61,9 @@ TEST_F(CliErrors, ErrorsWordByWord) {
   const std::string long_name(256, 'n');
   fs::create_directory(path("folder"));
   std::ofstream(path("text.npy")) << "hello";
-  std::ofstream(path("o.npy")) << "kept";
-  const std::set<std::string> before = files();
   const std::string no_broadcast = "; give at most 4, broadcast to [b, h_q, n_q, n_kv]";
-  const std::string own_file = " file too; an output needs a file of its own";
-  const std::string help = " (see foveate attend --help)";
   const std::string two_numbers = "two whole numbers with a comma between them, such as 128,0";
-  const Mistake mistakes[] = {
+  const std::vector<Mistake> mistakes = {
       {{"--scale", "nan"}, "--scale: 'nan' is not a finite number, such as 0.125"},
       {{"--scale", "inf"}, "--scale: 'inf' is not a finite number, such as 0.125"},
       {{"--scale", "1e999"}, "--scale: '1e999' is not a finite number, such as 0.125"},
@@ -60,16 +76,16 @@ TEST_F(CliErrors, ErrorsWordByWord) {
       {{"--threads", "99999999999999999999"}, "--threads: 99999999999999999999 is too large"},
       {{"--window", "99999999999999999999,0"}, "--window: 99999999999999999999 is too large"},
       {{"--window", "0,-99999999999999999999"}, "--window: -99999999999999999999 is too small"},
-      {{"--causal=false"}, "--causal: takes no value" + help},
-      {{"--causal=maybe"}, "--causal: takes no value" + help},
-      {{"--causal", "--causal"}, "--causal: given more than once" + help},
-      {{"--json", "--json"}, "--json: given more than once" + help},
-      {{"--", "--causal"}, "unexpected '--causal' after --" + help},
+      {{"--causal=false"}, "--causal: takes no value" + kHelp},
+      {{"--causal=maybe"}, "--causal: takes no value" + kHelp},
+      {{"--causal", "--causal"}, "--causal: given more than once" + kHelp},
+      {{"--json", "--json"}, "--json: given more than once" + kHelp},
+      {{"--", "--causal"}, "unexpected '--causal' after --" + kHelp},
       {{"--align", "left"}, "--align: 'left' is none of bottom-right, top-left"},
       {{"--layout", "bnh"}, "--layout: 'bnh' is none of bhnd, bnhd"},
       {{"--dtype", "half"}, "--dtype: 'half' is none of f32, f16, bf16, f64"},
-      {{"--dropout"}, "--dropout: no value given" + help},
-      {{"--dropout", "0", "--dropout", "0"}, "--dropout: given more than once" + help},
+      {{"--dropout"}, "--dropout: no value given" + kHelp},
+      {{"--dropout", "0", "--dropout", "0"}, "--dropout: given more than once" + kHelp},
       {{"--dropout", "half"}, "--dropout: 'half' is not a finite number, such as 0.125"},
       {{"--dropout", "1"}, "dropout: 1; expected a probability, at least 0 and below 1"},
       {{"--dropout", "-0.1"}, "dropout: -0.1; expected a probability, at least 0 and below 1"},
@@ -77,16 +93,15 @@ TEST_F(CliErrors, ErrorsWordByWord) {
       {{"--seed", "-1"}, "--seed: '-1' is not a whole number from 0 to 2^64 - 1"},
       {{"--seed", "18446744073709551616"}, "--seed: '18446744073709551616' is not a whole number from 0 to 2^64 - 1"},
       {{"--seed", "1.0"}, "--seed: '1.0' is not a whole number from 0 to 2^64 - 1"},
-      {{"--dropout-mask", "o.npy"}, "--dropout-mask: o.npy: is --out's" + own_file},
-      {{"--grad", "q.npy", "--dq", "dq.npy"}, "--grad: not built yet in foveate 0.1.0"},
+      {{"--dropout-mask", "o.npy"}, "--dropout-mask: o.npy: is --out's" + kOwnFile},
       {{"--stats", "s.json"}, "--stats: not built yet in foveate 0.1.0"},
       {{"--lse", "l.safetensors"}, "--lse: .safetensors is not built yet in foveate 0.1.0"},
-      {{"--caussal"}, "unexpected '--caussal'; did you mean --causal?" + help},
-      {{"--is-causal"}, "unexpected '--is-causal'; did you mean --causal?" + help},
-      {{"--attention-bias"}, "unexpected '--attention-bias'; did you mean --bias?" + help},
-      {{"extra"}, "unexpected 'extra'" + help},
-      {{"--lse"}, "--lse: no value given" + help},
-      {{"--out", "p.npy"}, "--out: given more than once" + help},
+      {{"--caussal"}, "unexpected '--caussal'; did you mean --causal?" + kHelp},
+      {{"--is-causal"}, "unexpected '--is-causal'; did you mean --causal?" + kHelp},
+      {{"--attention-bias"}, "unexpected '--attention-bias'; did you mean --bias?" + kHelp},
+      {{"extra"}, "unexpected 'extra'" + kHelp},
+      {{"--lse"}, "--lse: no value given" + kHelp},
+      {{"--out", "p.npy"}, "--out: given more than once" + kHelp},
       {{"--lse", "--causal"}, "--lse: no file named before --causal"},
       {{"--lse", "nowhere/l.npy"}, "--lse: nowhere/l.npy: no folder nowhere; create it first"},
       {{"--lse", "folder"}, "--lse: folder: is a folder, not a file"},
@@ -95,12 +110,12 @@ TEST_F(CliErrors, ErrorsWordByWord) {
       {{"--lse", "q.npy/l.npy"}, "--lse: q.npy/l.npy: Not a directory"},
       {{"--lse", "/proc/l.npy"}, "--lse: /proc/l.npy: cannot write in /proc: No such file or directory"},
       {{"--lse", long_name}, "--lse: " + long_name + ": File name too long"},
-      {{"--lse", "to new", "--weights", "new"}, "--weights: new: is --lse's" + own_file},
-      {{"--lse", "q.npy"}, "--lse: q.npy: is --q's" + own_file},
-      {{"--lse", "soft.npy"}, "--lse: soft.npy: is --q's" + own_file},
-      {{"--lse", "hard.npy"}, "--lse: hard.npy: is --k's" + own_file},
-      {{"--lse", "./folder/../o.npy"}, "--lse: ./folder/../o.npy: is --out's" + own_file},
-      {{"--lse", "new.npy", "--weights", "folder/../new.npy"}, "--weights: folder/../new.npy: is --lse's" + own_file},
+      {{"--lse", "to new", "--weights", "new"}, "--weights: new: is --lse's" + kOwnFile},
+      {{"--lse", "q.npy"}, "--lse: q.npy: is --q's" + kOwnFile},
+      {{"--lse", "soft.npy"}, "--lse: soft.npy: is --q's" + kOwnFile},
+      {{"--lse", "hard.npy"}, "--lse: hard.npy: is --k's" + kOwnFile},
+      {{"--lse", "./folder/../o.npy"}, "--lse: ./folder/../o.npy: is --out's" + kOwnFile},
+      {{"--lse", "new.npy", "--weights", "folder/../new.npy"}, "--weights: folder/../new.npy: is --lse's" + kOwnFile},
       {{"--lse", "-", "--weights", "-"}, "--weights: standard output is --lse's already; name a file"},
       {{"--lse", "-", "--json"}, "--lse: standard output is --json's already; name a file"},
       {{"--lse", "/dev/stdout", "--json"}, "--lse: standard output is --json's already; name a file"},
@@ -122,16 +137,64 @@ TEST_F(CliErrors, ErrorsWordByWord) {
       {{"--bias", "unsigned.npy"}, "bias: uint64 elements, not floats; save it with astype('float32')"},
       {{"--kv-lengths", "int.npy"}, "--kv-lengths: 2 axes, shape [3, 3]; give [b], one length a sequence"},
   };
-  for (const Mistake& mistake : mistakes) {
-    Words arguments = {"--out", "o.npy"};
-    arguments.insert(arguments.end(), mistake.arguments.begin(), mistake.arguments.end());
-    const Outcome outcome = attend(arguments);
-    EXPECT_EQ(outcome.status, 2) << mistake.message;
-    EXPECT_EQ(outcome.err, "foveate attend: " + mistake.message + "\n");
-    EXPECT_EQ(outcome.out, "");
-    EXPECT_EQ(files(), before) << mistake.message;
-    EXPECT_EQ(bytes_of("o.npy"), "kept") << mistake.message;
-  }
+  expect_refused({"--out", "o.npy"}, mistakes);
+}
+
+TEST_F(CliErrors, ErrorsOfGradientsWordByWord) {
+  save<float>("q.npy", {1, 4, 3, 2}, Floats(24, 1.0f));
+  save<float>("k.npy", {1, 2, 5, 2}, Floats(20, 1.0f));
+  save<float>("v.npy", {1, 2, 5, 6}, Floats(60, 1.0f));
+  save<float>("grad.npy", {1, 4, 3, 6}, Floats(72, 1.0f));
+  save<float>("flat.npy", {4, 3, 6}, Floats(72));
+  save<int64_t>("int.npy", {1, 4, 3, 6}, std::vector<int64_t>(72));
+  save<float>("bias.npy", {4, 1, 5}, Floats(20));
+  save<float>("sinks.npy", {4}, Floats(4));
+  fs::create_hard_link(path("grad.npy"), path("hard.npy"));
+  fs::create_directory(path("folder"));
+  std::ofstream(path("text.npy")) << "hello";
+  expect_refused(
+      {},
+      {{{"--dq", "o.npy"}, "--dq: no --grad; give the loss's gradient by out"},
+       {{"--out", "o.npy", "--sinks", "sinks.npy", "--dsinks", "s.npy"},
+        "--dsinks: no --grad; give the loss's gradient by out"},
+       {{"--grad", "--dq", "o.npy"}, "--grad: no file named before --dq"},
+       {{"--dq", "o.npy", "--grad"}, "--grad: no value given" + kHelp},
+       {{"--dq", "o.npy", "--gradient", "grad.npy"}, "unexpected '--gradient'; did you mean --grad?" + kHelp},
+       {{"--dq", "o.npy", "--grad", "none.npy"}, "--grad: none.npy: No such file or directory"},
+       {{"--dq", "o.npy", "--grad", "folder"}, "--grad: folder: is a folder, not a file"},
+       {{"--dq", "o.npy", "--grad", "-", "--bias", "-"},
+        "--grad: - is --bias's already; standard input holds one array"},
+       {{"--dq", "o.npy", "--grad", "flat.npy"}, "grad: shape [4, 3, 6] does not equal out's [1, 4, 3, 6]"},
+       {{"--dq", "o.npy", "--grad", "q.npy"}, "grad: shape [1, 4, 3, 2] does not equal out's [1, 4, 3, 6]"},
+       {{"--dq", "o.npy", "--grad", "int.npy"}, "grad: int64 elements, not floats; save it with astype('float32')"}});
+  expect_refused({"--grad", "grad.npy"},
+                 {{{}, "--grad: no gradient to write; give --dq, --dk, --dv, --dbias or --dsinks"},
+                  {{"--out", "o.npy"}, "--grad: no gradient to write; give --dq, --dk, --dv, --dbias or --dsinks"},
+                  {{"--dbias", "o.npy"}, "--dbias: no --bias; give the bias whose gradient it is"},
+                  {{"--dsinks", "o.npy"}, "--dsinks: no --sinks; give the sinks whose gradient it is"},
+                  {{"--dq", "-", "--dk", "-"}, "--dk: standard output is --dq's already; name a file"},
+                  {{"--dq", "-", "--json"}, "--dq: standard output is --json's already; name a file"},
+                  {{"--dk", "--causal"}, "--dk: no file named before --causal"}});
+  expect_refused(
+      {"--grad", "grad.npy", "--dq", "o.npy"},
+      {{{"--grad", "grad.npy"}, "--grad: given more than once" + kHelp},
+       {{"--dq", "o.npy"}, "--dq: given more than once" + kHelp},
+       {{"--dk", ""}, "--dk: empty; name a file"},
+       {{"--dv", "v.safetensors"}, "--dv: .safetensors is not built yet in foveate 0.1.0"},
+       {{"--dv", "nowhere/dv.npy"}, "--dv: nowhere/dv.npy: no folder nowhere; create it first"},
+       {{"--dv", "folder"}, "--dv: folder: is a folder, not a file"},
+       {{"--dv", "o.npy"}, "--dv: o.npy: is --dq's" + kOwnFile},
+       {{"--out", "folder/../o.npy"}, "--dq: o.npy: is --out's" + kOwnFile},
+       {{"--dv", "v.npy"}, "--dv: v.npy: is --v's" + kOwnFile},
+       {{"--dk", "hard.npy"}, "--dk: hard.npy: is --grad's" + kOwnFile},
+       {{"--layout", "bnhd"}, "q: 3 heads are not a multiple of k's 5; is this --layout bhnd?"},
+       {{"--window", "-2,0"}, "--window: -2 is below -1; expected a width, or -1 for no bound"},
+       {{"--sinks", "bias.npy", "--dsinks", "ds.npy"},
+        "sinks: 3 axes, shape [4, 1, 5]; give [h_q], one number a query head"},
+       {{"--bias", "sinks.npy", "--dbias", "db.npy"},
+        "bias: shape [4] does not broadcast to [b, h_q, n_q, n_kv] = [1, 4, 3, 5]; each extent must equal it "
+        "or be 1"}});
+  EXPECT_EQ(attend({"--grad", "text.npy", "--dq", "o.npy"}).err.rfind("foveate attend: grad: text.npy: ", 0), 0u);
 }
 
 TEST_F(CliErrors, ErrorsOfTheLibraryAreOneLineThatNamesTheArgument) {
@@ -170,7 +233,9 @@ TEST_F(CliErrors, ErrorsOfQKV) {
   save<float>("v.npy", {1, 2, 3, 4}, Floats(24));
   EXPECT_EQ(run({"attend", "--q", "q.npy", "--out", "o.npy"}).err,
             "foveate attend: --k: missing; give --q, --k and --v, each a .npy file\n");
-  EXPECT_EQ(attend({}).err, "foveate attend: nothing to write: give --out, --lse, --weights or --dropout-mask\n");
+  EXPECT_EQ(attend({}).err,
+            "foveate attend: nothing to write: give --out, --lse, --weights or --dropout-mask, or --grad and a "
+            "gradient\n");
   EXPECT_EQ(
       attend({"--out", "o.npy"}).err,
       "foveate attend: k: 4 axes, shape [1, 2, 3, 4], where q has 3, shape [2, 3, 4]; give q, k and v equally many\n");

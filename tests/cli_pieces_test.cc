@@ -166,11 +166,11 @@ std::vector<double> numbers(const io::Array& array) {
 Computed computed(const AttendArguments& arguments, const PieceLimits& limits, Executor* executor = nullptr) {
   const AttendInputs inputs = load_inputs(arguments, limits);
   AttendOutputs outputs(arguments, inputs);
-  Computation computation(arguments, inputs);
+  Computation computation(arguments, inputs, outputs);
   Status status = computation.check();
   EXPECT_TRUE(status.ok()) << status.message();
   std::atomic<int64_t> done = 0;
-  status = computation.run(outputs, {.executor = executor, .progress = &done});
+  status = computation.run({.executor = executor, .progress = &done});
   EXPECT_TRUE(status.ok()) << status.message();
   const bool anything = !arguments.out.empty() || !arguments.lse.empty();
   EXPECT_EQ(done, anything ? computation.tasks(executor != nullptr ? executor->concurrency() : 1) : 0);
