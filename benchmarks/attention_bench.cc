@@ -4,6 +4,8 @@
 // process, and prints the best of each and their ratio, `share`. Times are the thread's processor time, so that other work
 // on the machine disturbs little. The peak is that of the computing type: float32 for all
 // narrower ones, but for the native products of bfloat16. FLOPs are 4 b h n_q n_kv d (2 (d_k + d_v) where these differ), half for causal.
+// Rows named `grad` are forward and backward together, 3.5 times as many; `MB` is the memory that the backward pass takes beside
+// its arguments.
 //
 //   build/bench/attention_bench [--benchmark_filter=avx2] [--benchmark_repetitions=5]
 #include <benchmark/benchmark.h>
@@ -20,6 +22,7 @@
 
 #include "benchmarks/fma_peak.h"
 #include "foveate/attention.h"
+#include "foveate/attention_backward.h"
 #include "foveate/target.h"
 
 namespace foveate::benchmarks {
@@ -72,6 +75,12 @@ std::vector<T> normal(int64_t n, unsigned seed) {
   return values;
 }
 
+void count(benchmark::State& state, double best, double peak) {
+  state.counters["GFLOP/s"] = best * 1e-9;
+  state.counters["peak"] = peak * 1e-9;
+  state.counters["share"] = best / peak;
+}
+
 template <class T>
 void attend(benchmark::State& state, const Work& work, const std::string& target) {
   if (Status status = pin_target(target.c_str()); !status.ok()) return state.SkipWithError(status.message());
@@ -92,9 +101,43 @@ void attend(benchmark::State& state, const Work& work, const std::string& target
     state.SetIterationTime(seconds);
     benchmark::DoNotOptimize(o.data());
   }
-  state.counters["GFLOP/s"] = best * 1e-9;
-  state.counters["peak"] = peak * 1e-9;
-  state.counters["share"] = best / peak;
+  count(state, best, peak);
+}
+
+/// Forward and backward, as a step of training has them.
+template <class T>
+void train(benchmark::State& state, const Work& work, const std::string& target) {
+  if (Status status = pin_target(target.c_str()); !status.ok()) return state.SkipWithError(status.message());
+  const auto [name, b, h, n, d, causal] = work;
+  const auto q = normal<T>(b * h * n * d, 1), k = normal<T>(b * h * n * d, 2), v = normal<T>(b * h * n * d, 3);
+  const auto d_o = normal<T>(b * h * n * d, 4);
+  std::vector<T> o(q.size()), dq(q.size()), dk(q.size()), dv(q.size());
+  std::vector<Computing<T>> lse(static_cast<size_t>(b * h * n));
+  const auto of = [&work](auto& array) { return view(array.data(), work.b, work.h, work.n, work.d); };
+  const AttentionOutputs outputs{.o = of(o), .lse = view(lse.data(), b, h, n, 1)};
+  const AttentionGradients gradients{.dq = of(dq), .dk = of(dk), .dv = of(dv)};
+  const AttentionOptions options{.causal = causal};
+  const double flops = 3.5 * 4.0 * static_cast<double>(b * h * n * n * d) * (causal ? 0.5 : 1.0);
+  double best = 0, peak = 0, last = 0.001;
+  for (auto _ : state) {
+    peak = std::max(peak, measured_peak<T>(last));
+    const double start = thread_seconds();
+    Status status = attention(of(q), of(k), of(v), outputs, options);
+    if (status.ok())
+      status = attention_backward(of(q), of(k), of(v), outputs.o, outputs.lse, of(d_o), gradients, options);
+    const double seconds = thread_seconds() - start;
+    if (!status.ok()) return state.SkipWithError(status.message());
+    best = std::max(best, flops / seconds);
+    last = seconds;
+    state.SetIterationTime(seconds);
+  }
+  AttentionBackwardPlan plan;
+  const AttentionShape shape{
+      .b = b, .h_q = h, .h_kv = h, .n_q = n, .n_kv = n, .d_k = d, .d_v = d, .dtype = dtype_of<T>()};
+  if (Status status = attention_backward_plan(shape, gradients, 1, &plan); !status.ok())
+    return state.SkipWithError(status.message());
+  state.counters["MB"] = static_cast<double>(plan.workspace_bytes) * 1e-6;
+  count(state, best, peak);
 }
 
 void add_rows() {
@@ -112,6 +155,9 @@ void add_rows() {
       if (work.n <= 2048) add("f64", attend<double>);
       if (work.n == 2048) add("bf16", attend<BFloat16>);
       if (work.n == 2048) add("f16", attend<Float16>);
+      add("grad_f32", train<float>);
+      if (work.n == 2048) add("grad_bf16", train<BFloat16>);
+      if (work.n == 2048) add("grad_f64", train<double>);
     }
   }
 }

@@ -8,6 +8,7 @@
 
 #include "foveate/float16.h"
 #include "kernels/backward.h"
+#include "kernels/native.h"
 #include "sequences.h"
 #include "tasks.h"
 #include "tile_tasks.h"
@@ -66,7 +67,10 @@ class Backward {
         plan_(plan),
         tasks_(execution),
         forward_(kernels::of_type<T>(kernels)),
-        kernel_(kernels::backward_of_type<T>(kernels)) {
+        kernel_(kernels::backward_of_type<T>(kernels)),
+        native_(kernels.native) {
+    const bool bf16 = in_.q.dtype == DType::bf16 && in_.k.dtype == DType::bf16 && in_.v.dtype == DType::bf16;
+    native_products_ = bf16 && in_.options.native_products && native_ != nullptr && native_->add_bf16 != nullptr;
     char* at = reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(workspace) + 63) / 64 * 64);
     const auto take = [&at](int64_t bytes) {
       char* const here = at;
@@ -237,6 +241,10 @@ class Backward {
       });
       if (!seen) continue;
       task.tile.shared = tiles_.alike(row / unit.n_q == (row + n - 1) / unit.n_q, n == 1);
+      if (native_products_) {
+        task.tile.native = native_;
+        task.tile.scores = kernels::Native::bf16;
+      }
       if (out_.dq.present()) task.dq = unit.sums.dq + row * e_.d_k;
       if (out_.dk.present()) task.dk = unit.sums.dk + key_chunk * key_chunk_elements(e_.d_k);
       if (out_.dv.present()) task.dv = unit.sums.dv + key_chunk * key_chunk_elements(e_.d_v);
@@ -420,6 +428,8 @@ class Backward {
   Tasks tasks_;
   const kernels::TileKernel<T>& forward_;
   const kernels::BackwardKernel<T>& kernel_;
+  const kernels::NativeProducts* native_;
+  bool native_products_ = false;  ///< in the products of dq, dk and dv
   Prepared* prepared_;
   char* workers_;
   char* slots_;

@@ -44,8 +44,8 @@ struct GradientRow {
 
 template <class T>
 struct BackwardTask {
-  /// With a scratch of backward_scratch_elements(). Outputs and native products are not used; a row that takes no part has
-  /// begin = end.
+  /// With a scratch of backward_scratch_elements(). Outputs are not used; a row that takes no part has begin = end. Native
+  /// products go through `scores` alone: Native::bf16 where q, k, v and d_o are all of bfloat16.
   TileTask<T> tile;
   const GradientRow<T>* gradient_rows;
   int64_t d_o_stride;
@@ -61,7 +61,7 @@ struct BackwardKernel {
   /// Adds what the tile gives to dq, dk and dv.
   void (*add)(const BackwardTask<T>& task);
 
-  /// Adds ds to ds[place of the blocks][row], places `stride` apart.
+  /// Adds ds to ds[place of the blocks][row], places `stride` apart. Without native products.
   void (*add_ds)(const BackwardTask<T>& task, T* ds, int64_t stride);
 };
 
@@ -90,10 +90,11 @@ constexpr int64_t accumulator_at(int64_t first, int64_t components, int64_t plac
   return kBlockKeys * first + place * components;
 }
 
-/// Elements of a task's scratch: a tile's; ds, the kept weights and the slope of softcap; dq; q and d_o in panels; lse and delta.
+/// Elements of a task's scratch: a tile's; ds, the kept weights, the slope of softcap and rounded gradients; dq; q and d_o in
+/// panels; lse and delta.
 constexpr int64_t backward_scratch_elements(int64_t width, int64_t lanes, int64_t d_k, int64_t d_v) {
   return scratch_elements(width, d_k, d_v) +
-         width * (3 * kBlockKeys + d_k + padded(d_k, lanes) + padded(d_v, lanes) + 2);
+         width * (4 * kBlockKeys + d_k + padded(d_k, lanes) + padded(d_v, lanes) + 2);
 }
 
 /// One target's kernels.

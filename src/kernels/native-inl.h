@@ -44,12 +44,12 @@ HWY_INLINE const Dword* as_dwords(const float* x) { return reinterpret_cast<cons
 
 // --- Queries ---
 
-/// One query as pairs of bfloat16, `step` apart.
-HWY_INLINE void LoadPairs(const TileTask<float>& task, const void* row, Dword* to, int64_t step) {
-  const auto* q = static_cast<const BFloat16*>(row);
-  for (int64_t i = 0; i < dwords(Native::bf16, task.d_k); ++i) {
-    const uint32_t low = q[2 * i * task.q_stride].bits;
-    const uint32_t high = 2 * i + 1 < task.d_k ? q[(2 * i + 1) * task.q_stride].bits : 0;
+/// A row of n bfloat16 elements as pairs, `step` apart.
+HWY_INLINE void LoadPairs(const void* row, int64_t stride, int64_t n, Dword* to, int64_t step) {
+  const auto* from = static_cast<const BFloat16*>(row);
+  for (int64_t i = 0; i < dwords(Native::bf16, n); ++i) {
+    const uint32_t low = from[2 * i * stride].bits;
+    const uint32_t high = 2 * i + 1 < n ? from[(2 * i + 1) * stride].bits : 0;
     to[i * step] = low | high << 16;
   }
 }
@@ -99,7 +99,7 @@ HWY_INLINE void LoadNativeQueries(const Tile<float>& tile) {
     Dword* const to = as_dwords(tile.q) + lane * lane_step;
     if (row.q == nullptr) continue;
     if (task.scores == Native::bf16) {
-      LoadPairs(task, row.q, to, step);
+      LoadPairs(row.q, task.q_stride, task.d_k, to, step);
       continue;
     }
     const float* const q = QueryRow(tile, row);
@@ -126,27 +126,36 @@ HWY_INLINE void CopyRow(const E* from, int64_t stride, int64_t n, E turned, floa
   }
 }
 
-/// The rows of keys [first, first + n) as dwords: pairs in place where they lie so, else copied to `packed`.
-HWY_INLINE Broadcasts<float, false> NativeKeys(const TileTask<float>& task, int64_t first, int64_t n, float* packed) {
-  const RowSource& k = task.k;
-  const int64_t width = dwords(task.scores, task.d_k);
-  const uint8_t turned = task.native->signed_keys ? 0 : 0x80;  // moves keys by 128
-  if (task.scores == Native::bf16 && LieInPairs(k, task.d_k)) return PairsOf(task.pages, k, first, n, task.d_k, packed);
+/// Rows of keys [first, first + n) as dwords, copied to `packed`, with some bits of each element turned.
+template <class E>
+HWY_INLINE Broadcasts<float, false> CopiedRows(const Pages& pages, const RowSource& source, int64_t depth,
+                                               int64_t first, int64_t n, E turned, float* packed) {
+  constexpr auto kElements = static_cast<int64_t>(sizeof(float) / sizeof(E));
+  const int64_t width = (depth + kElements - 1) / kElements;
   for (int64_t done = 0; done < n;) {
-    const Run run = RunAt(task.pages, k, first + done, n - done);
+    const Run run = RunAt(pages, source, first + done, n - done);
     for (int64_t j = 0; j < run.n; ++j) {
       float* const row = packed + (done + j) * width;
       row[width - 1] = 0;
-      const int64_t at = run.offset + j * k.stride;
-      if (task.scores == Native::bf16) {
-        CopyRow(static_cast<const uint16_t*>(k.data) + at, k.stride_d, task.d_k, uint16_t{0}, row);
-      } else {
-        CopyRow(static_cast<const uint8_t*>(k.data) + at, k.stride_d, task.d_k, turned, row);
-      }
+      CopyRow(static_cast<const E*>(source.data) + run.offset + j * source.stride, source.stride_d, depth, turned, row);
     }
     done += run.n;
   }
   return {packed, width};
+}
+
+/// Rows of bfloat16 as pairs: in place where they lie so.
+HWY_INLINE Broadcasts<float, false> Bf16Rows(const Pages& pages, const RowSource& source, int64_t depth, int64_t first,
+                                             int64_t n, float* packed) {
+  if (LieInPairs(source, depth)) return PairsOf(pages, source, first, n, depth, packed);
+  return CopiedRows(pages, source, depth, first, n, uint16_t{0}, packed);
+}
+
+/// The keys [first, first + n) as dwords; those of int8 moved by 128 where the product wants that.
+HWY_INLINE Broadcasts<float, false> NativeKeys(const TileTask<float>& task, int64_t first, int64_t n, float* packed) {
+  if (task.scores == Native::bf16) return Bf16Rows(task.pages, task.k, task.d_k, first, n, packed);
+  const uint8_t turned = task.native->signed_keys ? 0 : 0x80;
+  return CopiedRows(task.pages, task.k, task.d_k, first, n, turned, packed);
 }
 
 /// What the scores of each key of a range are multiplied by: its scale, 1 where channels have them.
@@ -254,16 +263,16 @@ struct Pairs {
   int64_t first, last;
 };
 
+/// Rows of a range's places, of element type E, as pairs of bfloat16 to adjacent pairs of rows.
 template <class E>
-HWY_NOINLINE void JoinValues(const Tile<float>& tile, const BlockRange& range, const Pairs& pairs) {
-  const TileTask<float>& task = tile.task;
+HWY_NOINLINE void JoinPlaces(const Pages& pages, const RowSource& source, int64_t depth, const BlockRange& range,
+                             const Pairs& pairs, Dword* to) {
   const auto row_at = [&](int64_t place) HWY_ATTR -> const E* {
     if (place < range.first || place >= range.last) return nullptr;
-    return static_cast<const E*>(task.v.data) + RunAt(task.pages, task.v, range.origin + place, 1).offset;
+    return static_cast<const E*>(source.data) + RunAt(pages, source, range.origin + place, 1).offset;
   };
-  Dword* to = as_dwords(tile.packed_v);
-  for (int64_t pair = pairs.first; pair < pairs.last; ++pair, to += task.d_v) {
-    JoinRows(row_at(2 * pair), row_at(2 * pair + 1), task.v.stride_d, task.d_v, to);
+  for (int64_t pair = pairs.first; pair < pairs.last; ++pair, to += depth) {
+    JoinRows(row_at(2 * pair), row_at(2 * pair + 1), source.stride_d, depth, to);
   }
 }
 
@@ -283,14 +292,14 @@ HWY_NOINLINE void NativeWeightedSum(const Tile<float>& tile, const BlockRange& r
   float scales[kBlockKeys] = {};
   bool finite = true;
   if (task.values == Native::int8) {
-    JoinValues<int8_t>(tile, range, pairs);
+    JoinPlaces<int8_t>(task.pages, task.v, task.d_v, range, pairs, as_dwords(tile.packed_v));
     for (int64_t place = range.first; place < range.last; ++place) {
       const float scale = task.v.scales[RunAt(task.pages, task.v, range.origin + place, 1).scale_offset];
       scales[place - 2 * pairs.first] = scale;
       finite &= std::isfinite(scale);
     }
   } else {
-    JoinValues<BFloat16>(tile, range, pairs);
+    JoinPlaces<BFloat16>(task.pages, task.v, task.d_v, range, pairs, as_dwords(tile.packed_v));
     finite = !range.partial || AllFinitePairs(as_dwords(tile.packed_v), n * task.d_v);
   }
   const NativeWeights weights = {.p = tile.s + 2 * pairs.first * tile.width,

@@ -57,6 +57,13 @@ struct NativeProducts {
   void (*guarded_weighted_sum)(const NativeProduct& product, const NativeWeights& weights,
                                const float* correction) = nullptr;
 
+  /// c = c + sum of bfloat16 products.
+  void (*add_bf16)(const NativeProduct& product) = nullptr;
+
+  /// Rounds rows of weights or gradients to bfloat16, joined by pairs of lanes: out[rows][width / 2], which may be x itself.
+  /// Lanes from n on become 0.
+  void (*round_rows)(const float* x, int64_t rows, int64_t width, int64_t n, Dword* out) = nullptr;
+
   /// c[lane] = sum over steps of a[step * a_stride] . b[step * b_stride + lane] for n lanes, and what fills the last
   /// vector.
   void (*row_bf16)(const Dword* a, int64_t a_stride, int64_t steps, const Dword* b, int64_t b_stride, int64_t n,

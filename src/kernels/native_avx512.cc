@@ -44,6 +44,12 @@ struct CorrectedBf16 : Bf16 {
   }
 };
 
+struct AddedBf16 : Bf16 {
+  static void store(Sum sum, float* c, int64_t, int64_t) {
+    _mm512_storeu_ps(c, _mm512_add_ps(_mm512_loadu_ps(c), sum));
+  }
+};
+
 struct ScaledI8 {
   using Sum = __m512i;
   static constexpr int64_t kLanes = kWidth, kRows = 8;
@@ -86,6 +92,20 @@ void weighted_sum(const NativeProduct& x, const float* correction) {
   CorrectedBf16 kind;
   kind.correction = correction;
   product(x, kind);
+}
+
+void add_bf16(const NativeProduct& x) { product(x, AddedBf16()); }
+
+void round_rows(const float* x, int64_t rows, int64_t width, int64_t n, Dword* out) {
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t lane = 0; lane < width; lane += kWidth) {
+      const int64_t left = n - lane;
+      const auto there = static_cast<__mmask16>(left >= kWidth ? 0xffff : left > 0 ? (1 << left) - 1 : 0);
+      const __m256bh rounded = _mm512_cvtneps_pbh(_mm512_maskz_loadu_ps(there, x + row * width + lane));
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + (row * width + lane) / 2),
+                          reinterpret_cast<__m256i>(rounded));
+    }
+  }
 }
 
 /// The rows of two places, each times its scale, as pairs of bfloat16.
@@ -152,6 +172,8 @@ constexpr NativeProducts kAvx512Bf16 = {.lanes = kWidth,
                                         .round_weights = round_weights,
                                         .weighted_sum = weighted_sum,
                                         .guarded_weighted_sum = guarded_weighted_sum,
+                                        .add_bf16 = add_bf16,
+                                        .round_rows = round_rows,
                                         .row_bf16 = row_bf16};
 
 }  // namespace foveate::kernels
