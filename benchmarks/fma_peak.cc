@@ -72,7 +72,7 @@ HWY_EXPORT(MultiplyAddsF64);
 
 /// Whether a target is another with native products, which is listed right behind those.
 bool is_native(std::string_view name) {
-  return name.ends_with("-vnni") || name.ends_with("-bf16") || name.ends_with("-dotprod");
+  return name.ends_with("-amx") || name.ends_with("-vnni") || name.ends_with("-bf16") || name.ends_with("-dotprod");
 }
 
 /// Makes Highway's own choice that of the library, which keeps its choice to itself.
@@ -104,8 +104,37 @@ int64_t multiply_adds<double>(int64_t rounds) {
   return HWY_DYNAMIC_DISPATCH(MultiplyAddsF64)(rounds);
 }
 
+#if HWY_ARCH_X86_64
+namespace {
+
+/// Four tiles of sums, 16 x 16 of 16 pairs each.
+int64_t amx_products(int64_t rounds) {
+  struct alignas(64) {
+    uint8_t palette = 1, start_row = 0, reserved[14] = {};
+    uint16_t column_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+    uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+  } const config;
+  int64_t left = rounds;
+  asm volatile(
+      "ldtilecfg %1\n"
+      "1:\n"
+      "tdpbf16ps %%tmm4, %%tmm5, %%tmm0\n tdpbf16ps %%tmm4, %%tmm5, %%tmm1\n"
+      "tdpbf16ps %%tmm4, %%tmm5, %%tmm2\n tdpbf16ps %%tmm4, %%tmm5, %%tmm3\n"
+      "dec %0\n"
+      "jnz 1b\n"
+      "tilerelease\n"
+      : "+r"(left)
+      : "m"(config)
+      : "cc");
+  return rounds * 4 * 2 * 16 * 16 * 32;
+}
+
+}  // namespace
+#endif
+
 int64_t bf16_products(int64_t rounds) {
 #if HWY_ARCH_X86_64
+  if (std::strcmp(active_target(), "avx512-amx") == 0) return amx_products(rounds);
   if (std::strcmp(active_target(), "avx512-bf16") != 0) return 0;
   int64_t left = rounds;
   asm volatile(

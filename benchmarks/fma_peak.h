@@ -14,7 +14,7 @@ namespace foveate::benchmarks {
 template <class T>
 int64_t multiply_adds(int64_t rounds);
 
-/// The same of vdpbf16ps: 0 on any target but avx512-bf16.
+/// The same of vdpbf16ps or AMX: 0 on any target but avx512-bf16 and avx512-amx.
 int64_t bf16_products(int64_t rounds);
 
 }  // namespace foveate::benchmarks

@@ -12,7 +12,10 @@
 namespace foveate::trial {
 
 /// Weights are rounded to bfloat16 just before they meet bfloat16 or int8 values; bfloat16 products and sums flush subnormals.
-inline bool native_bf16() { return std::string_view(active_target()) == "avx512-bf16"; }
+inline bool native_bf16() {
+  const std::string_view target = active_target();
+  return target == "avx512-bf16" || target == "avx512-amx";
+}
 
 /// Queries are rounded to 8 bits a row before they meet int8 keys.
 inline bool native_int8() {

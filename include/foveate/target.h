@@ -16,8 +16,9 @@ namespace foveate {
 /// How many targets this build has that this processor can run. At least 1.
 FOVEATE_API int64_t target_count();
 
-/// The name of one of them, best first (AMD's and Intel's processors differ in which native products come first): "avx512-bf16", "avx512-vnni" (AVX-512 and products of its own for bfloat16 and int8),
-/// "avx512", "avx2-vnni", "avx2", "sse4", "scalar", "neon", ... nullptr past the end.
+/// The name of one of them, best first (AMD's and Intel's processors differ in which native products come first): "avx512-amx",
+/// "avx512-bf16", "avx512-vnni" (AVX-512 and products of its own for bfloat16 and int8), "avx512", "avx2-vnni", "avx2", "sse4",
+/// "scalar", "neon", ... nullptr past the end. (Linux lets a process use AMX when it asks: the first call asks.)
 FOVEATE_API const char* target_name(int64_t index);
 
 /// The name of the target that calls use now.

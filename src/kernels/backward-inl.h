@@ -193,7 +193,10 @@ void AddTileDs(D d, const BackwardTask<T>& task, T* ds, int64_t stride) {
     T* const to = ds + (block - task.first_block) * kBlockKeys * stride;
     ForEachVector(d, b.tile, range, [&](int64_t place, int64_t lane) HWY_ATTR {
       T* const sum = to + place * stride + lane;
-      hn::Store(hn::Add(hn::Load(d, sum), hn::Load(d, b.ds + place * b.tile.width + lane)), d, sum);
+      // What stands in lanes without a row may be anything.
+      const auto there = hn::FirstN(d, static_cast<size_t>(std::max<int64_t>(0, task.tile.n_rows - lane)));
+      const auto added = hn::IfThenElseZero(there, hn::Load(d, b.ds + place * b.tile.width + lane));
+      hn::Store(hn::Add(hn::Load(d, sum), added), d, sum);
     });
   });
 }

@@ -283,45 +283,102 @@ HWY_INLINE bool AllFinitePairs(const Dword* x, int64_t n) {
   return bad == 0;
 }
 
+/// Scales of a range's int8 values by place from `first`, 0 beside the range. Returns whether all are finite.
+HWY_INLINE bool LoadScales(const TileTask<float>& task, const BlockRange& range, int64_t first, float* scales) {
+  bool finite = true;
+  for (int64_t place = range.first; place < range.last; ++place) {
+    scales[place - first] = task.v.scales[RunAt(task.pages, task.v, range.origin + place, 1).scale_offset];
+    finite &= std::isfinite(scales[place - first]);
+  }
+  return finite;
+}
+
+/// A bfloat16, as products have it: subnormals count as 0.
+HWY_INLINE float Flushed(uint32_t bits) {
+  const auto x = std::bit_cast<float>(bits << 16);
+  return std::abs(x) < 0x1p-126f ? 0.0f : x;
+}
+
+/// The weighted sum of marked weights where the table has no guarded one: weights of -1 become 0, values that are not finite
+/// are left out of the product, and added to the lanes that they are not forbidden to.
+inline HWY_NOINLINE void GuardByParts(const Tile<float>& tile, float* p, const float* scales,
+                                      const NativeProduct& product, const State<float>& state) {
+  const TileTask<float>& task = tile.task;
+  const int64_t d_v = task.d_v, pairs = product.steps, places = 2 * pairs;
+  bool forbidden[kBlockKeys][kTileVectors<float> * 16];
+  for (int64_t place = 0; place < places; ++place) {
+    for (int64_t r = 0; r < task.n_rows; ++r) {
+      float& weight = p[place * tile.width + r];
+      forbidden[place][r] = weight < 0;
+      weight = weight < 0 ? 0 : scales == nullptr ? weight : weight * scales[place];
+    }
+  }
+  Dword* const values = as_dwords(tile.packed_v);
+  Dword* const kept = values + kBlockKeys / 2 * d_v;
+  std::copy(values, values + pairs * d_v, kept);
+  for (int64_t i = 0; i < pairs * d_v; ++i) {
+    if ((values[i] & 0x7f80) == 0x7f80) values[i] &= 0xffff0000;
+    if ((values[i] & 0x7f800000) == 0x7f800000) values[i] &= 0xffff;
+  }
+  task.native->round_weights({.p = p, .pairs = pairs, .width = tile.width, .scales = nullptr}, as_dwords(p));
+  task.native->weighted_sum(product, tile.correction);
+  for (int64_t place = 0; place < places; ++place) {
+    for (int64_t c = 0; c < d_v; ++c) {
+      const uint32_t value = kept[place / 2 * d_v + c] >> (16 * (place % 2)) & 0xffff;
+      if ((value & 0x7f80) != 0x7f80) continue;
+      for (int64_t r = 0; r < task.n_rows; ++r) {
+        if (forbidden[place][r]) continue;
+        const uint32_t weight = as_dwords(p)[place / 2 * tile.width + r] >> (16 * (place % 2)) & 0xffff;
+        state.o[c * tile.width + r] += Flushed(weight) * Flushed(value);
+      }
+    }
+  }
+}
+
 /// state.o = state.o * correction + V^T P for a range whose weights stand in tile.s, which they leave as pairs.
 HWY_NOINLINE void NativeWeightedSum(const Tile<float>& tile, const BlockRange& range, const State<float>& state,
                                     const auto& mark_forbidden) {
   const TileTask<float>& task = tile.task;
-  const Pairs pairs = {range.first / 2, (range.last + 1) / 2};
-  const int64_t n = pairs.last - pairs.first;
+  const int64_t group = task.native->step_group;
+  const Pairs pairs = {range.first / 2 / group * group, ((range.last + 1) / 2 + group - 1) / group * group};
+  const int64_t n = pairs.last - pairs.first, first = 2 * pairs.first, width = tile.width;
   float scales[kBlockKeys] = {};
+  Dword* const values = as_dwords(tile.packed_v);
   bool finite = true;
   if (task.values == Native::int8) {
-    JoinPlaces<int8_t>(task.pages, task.v, task.d_v, range, pairs, as_dwords(tile.packed_v));
-    for (int64_t place = range.first; place < range.last; ++place) {
-      const float scale = task.v.scales[RunAt(task.pages, task.v, range.origin + place, 1).scale_offset];
-      scales[place - 2 * pairs.first] = scale;
-      finite &= std::isfinite(scale);
-    }
+    JoinPlaces<int8_t>(task.pages, task.v, task.d_v, range, pairs, values);
+    finite = LoadScales(task, range, first, scales);
   } else {
-    JoinPlaces<BFloat16>(task.pages, task.v, task.d_v, range, pairs, as_dwords(tile.packed_v));
-    finite = !range.partial || AllFinitePairs(as_dwords(tile.packed_v), n * task.d_v);
+    JoinPlaces<BFloat16>(task.pages, task.v, task.d_v, range, pairs, values);
+    finite = !range.partial || AllFinitePairs(values, n * task.d_v);
   }
-  const NativeWeights weights = {.p = tile.s + 2 * pairs.first * tile.width,
+  // Softmax has left 0 beside the range as far as whole groups of its own go.
+  std::fill(tile.s + first * width, tile.s + std::max(first, range.first / kSumLanes * kSumLanes) * width, 0.0f);
+  const int64_t filled = (range.last + kSumLanes - 1) / kSumLanes * kSumLanes;
+  std::fill(tile.s + std::min(2 * pairs.last, filled) * width, tile.s + 2 * pairs.last * width, 0.0f);
+  const NativeWeights weights = {.p = tile.s + first * width,
                                  .pairs = n,
-                                 .width = tile.width,
+                                 .width = width,
                                  .scales = task.values == Native::int8 ? scales : nullptr};
-  const NativeProduct product = {.a = as_dwords(tile.packed_v),
+  const NativeProduct product = {.a = values,
                                  .a_row_stride = 1,
                                  .a_step_stride = task.d_v,
                                  .rows = task.d_v,
                                  .steps = n,
-                                 .b = as_dwords(tile.s),
-                                 .width = tile.width,
+                                 .b = as_dwords(tile.s) + first * width,
+                                 .width = width,
                                  .c = state.o};
   if (range.partial && !finite) {
     mark_forbidden();
+    if (task.native->guarded_weighted_sum == nullptr) {
+      return GuardByParts(tile, tile.s + first * width, weights.scales, product, state);
+    }
     return task.native->guarded_weighted_sum(product, weights, tile.correction);
   }
-  task.native->round_weights(weights, as_dwords(tile.s));
+  task.native->round_weights(weights, as_dwords(tile.s) + first * width);
   if (!tile.few) return task.native->weighted_sum(product, tile.correction);
   ForFewRows(tile, state, [&](int64_t r, int64_t column, int64_t columns, float* sums) HWY_ATTR {
-    task.native->row_bf16(product.b + r, tile.width, n, product.a + column, task.d_v, columns, sums);
+    task.native->row_bf16(product.b + r, width, n, product.a + column, task.d_v, columns, sums);
   });
 }
 

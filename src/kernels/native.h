@@ -44,6 +44,9 @@ struct NativeProducts {
   /// A a query, B keys.
   void (*row_i8)(const Dword* a, int64_t steps, const Dword* b, int64_t b_stride, int64_t n, int32_t start, float* c);
 
+  /// Products of bfloat16 that want the same bits from other steps begin at multiples of so many.
+  int64_t step_group = 1;
+
   /// c = factor * sum of bfloat16 products.
   void (*scores_bf16)(const NativeProduct& product, float factor) = nullptr;
 
@@ -54,6 +57,7 @@ struct NativeProducts {
   void (*weighted_sum)(const NativeProduct& product, const float* correction) = nullptr;
 
   /// The same sums of unrounded weights, of which a negative one means that the lane must not meet that place's value.
+  /// nullptr: only with 0 for values that are not finite.
   void (*guarded_weighted_sum)(const NativeProduct& product, const NativeWeights& weights,
                                const float* correction) = nullptr;
 
@@ -65,12 +69,12 @@ struct NativeProducts {
   void (*round_rows)(const float* x, int64_t rows, int64_t width, int64_t n, Dword* out) = nullptr;
 
   /// c[lane] = sum over steps of a[step * a_stride] . b[step * b_stride + lane] for n lanes, and what fills the last
-  /// vector.
+  /// vector. nullptr: few rows have no products of their own.
   void (*row_bf16)(const Dword* a, int64_t a_stride, int64_t steps, const Dword* b, int64_t b_stride, int64_t n,
                    float* c) = nullptr;
 };
 
-extern const NativeProducts kAvx512Vnni, kAvx512Bf16, kAvx2Vnni, kNeonDotprod;
+extern const NativeProducts kAvx512Amx, kAvx512Vnni, kAvx512Bf16, kAvx2Vnni, kNeonDotprod;
 
 /// A table and the name of the target that uses it.
 struct NativeTarget {

@@ -1,6 +1,6 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
-// AVX512-BF16 and AVX512-VNNI. The same tile as gemm-inl.h has, 8 x 3 accumulators; a vdpbf16ps does two multiply-adds a
+// AVX512-BF16 and AVX512-VNNI, and with AMX's products (native_amx.h). The same tile as gemm-inl.h has, 8 x 3 accumulators; a vdpbf16ps does two multiply-adds a
 // lane and a vpdpbusd four, at the rate of a float32 one. vdpbf16ps rounds to nearest, and flushes subnormals in and out.
 #include "kernels/native.h"
 
@@ -11,6 +11,7 @@
 #include <immintrin.h>
 
 #include "hwy/base.h"
+#include "kernels/native_amx.h"
 
 HWY_PUSH_ATTRIBUTES("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")
 #include "kernels/native_product-inl.h"
@@ -164,6 +165,15 @@ void row_i8(const Dword* a, int64_t steps, const Dword* b, int64_t b_stride, int
 
 }  // namespace
 
+constexpr NativeProducts kAvx512Amx = {.lanes = kWidth,
+                                       .scores_i8 = scores_i8,
+                                       .row_i8 = row_i8,
+                                       .step_group = kAmxSteps,
+                                       .scores_bf16 = amx_scores_bf16,
+                                       .round_weights = round_weights,
+                                       .weighted_sum = amx_weighted_sum,
+                                       .add_bf16 = amx_add_bf16,
+                                       .round_rows = round_rows};
 constexpr NativeProducts kAvx512Vnni = {.lanes = kWidth, .scores_i8 = scores_i8, .row_i8 = row_i8};
 constexpr NativeProducts kAvx512Bf16 = {.lanes = kWidth,
                                         .scores_i8 = scores_i8,

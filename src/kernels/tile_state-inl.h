@@ -15,6 +15,7 @@
 #include <type_traits>
 
 #include "hwy/highway.h"
+#include "kernels/native.h"
 #include "kernels/rows-inl.h"
 #include "kernels/tile.h"
 
@@ -46,6 +47,14 @@ struct BlockRange {
 /// Not in WebAssembly: a page decodes nothing, and loads 2 KB less.
 constexpr bool are_few(int64_t n_rows, int64_t lanes, bool converted) {
   return !HWY_ARCH_WASM && n_rows <= std::max<int64_t>(1, lanes / (converted ? 4 : 8));
+}
+
+/// Whether the products that the task wants of its native table are there for few rows.
+template <class T>
+HWY_INLINE bool HasFewRows(const TileTask<T>& task) {
+  if constexpr (!kNativeProducts) return true;
+  const bool bf16 = task.scores == Native::bf16 || task.values != Native::none;
+  return !bf16 || task.native->row_bf16 != nullptr;
 }
 
 template <class T>
@@ -91,7 +100,7 @@ HWY_INLINE Tile<T> MakeTile(const TileTask<T>& task, int64_t width) {
                .end = 0,
                .covered_begin = 0,
                .covered_end = task.n_kv,
-               .few = are_few(task.n_rows, lanes, task.k.dtype != dtype_of<T>())};
+               .few = are_few(task.n_rows, lanes, task.k.dtype != dtype_of<T>()) && HasFewRows(task)};
   tile.q = take(task.d_k * width);
   tile.s = take(kBlockKeys * width);
   tile.additive = take(kBlockKeys * width);
