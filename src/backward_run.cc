@@ -27,10 +27,16 @@ void with_element(DType dtype, const Body& body) {
   body(static_cast<T*>(nullptr));
 }
 
-/// n sums of T, times a factor, to elements E; sums a null pointer stands for zeros.
+/// n sums of T, times a factor, to elements E; a null pointer stands for zeros.
 template <class E, class T>
 void store(const T* sums, T factor, int64_t n, E* to, int64_t stride) {
-  for (int64_t i = 0; i < n; ++i) to[i * stride] = static_cast<E>(sums == nullptr ? T{0} : sums[i] * factor + T{0});
+  if (sums == nullptr) {
+    for (int64_t i = 0; i < n; ++i) to[i * stride] = E{};
+  } else if (stride == 1) {
+    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<E>(sums[i] * factor + T{0});
+  } else {
+    for (int64_t i = 0; i < n; ++i) to[i * stride] = static_cast<E>(sums[i] * factor + T{0});
+  }
 }
 
 /// A row of o and of d_o.
@@ -43,13 +49,19 @@ template <class E>
 OutputRow output_row(const void* o_row, int64_t o_stride, const void* d_o_row, int64_t d_o_stride, int64_t n) {
   const E *o = static_cast<const E*>(o_row), *d_o = static_cast<const E*>(d_o_row);
   using Wide = std::conditional_t<sizeof(E) == sizeof(double), double, float>;
+  constexpr int64_t kChains = 4;
   OutputRow row;
-  double chains[4] = {};
-  for (int64_t i = 0; i < n; ++i) {
+  double chains[kChains] = {};
+  const auto join = [&](int64_t i, int64_t chain) {
     const double x = static_cast<Wide>(o[i * o_stride]), y = static_cast<Wide>(d_o[i * d_o_stride]);
-    chains[i % 4] += x * y;
+    chains[chain] += x * y;
     row.zero &= x == 0;
+  };
+  int64_t i = 0;
+  for (; i + kChains <= n; i += kChains) {
+    for (int64_t chain = 0; chain < kChains; ++chain) join(i + chain, chain);
   }
+  for (; i < n; ++i) join(i, i % kChains);
   row.product = (chains[0] + chains[1]) + (chains[2] + chains[3]);
   return row;
 }

@@ -92,7 +92,15 @@ HWY_INLINE void LoadPanelRow(const TileTask<T>& task, const void* from, int64_t 
                      T* const at = to.rows + width * first + r * components;
                      const int64_t there = std::min(components, to.d - first);
                      ConvertRow(row + first * stride, stride, there, at);
+                     std::fill(at + there, at + components, T{0});
                    });
+  });
+}
+
+template <class D, class T>
+HWY_INLINE void ClearPanelRow(D d, int64_t r, int64_t width, const Panels<T>& panels) {
+  for_each_panel(panels.d, static_cast<int64_t>(hn::Lanes(d)), [&](int64_t first, int64_t components) {
+    std::fill_n(panels.rows + width * first + r * components, components, T{0});
   });
 }
 
@@ -127,12 +135,14 @@ template <class D, class T>
 HWY_INLINE void LoadBackwardTile(D d, const BackwardTask<T>& task, BackwardTile<T>& b) {
   const int64_t width = b.tile.width;
   LoadBackwardLanes(task, b);
-  std::fill_n(b.q.rows, width * padded(b.q.d, static_cast<int64_t>(hn::Lanes(d))), T{0});
-  std::fill_n(b.d_o.rows, width * padded(b.d_o.d, static_cast<int64_t>(hn::Lanes(d))), T{0});
-  for (int64_t r = 0; r < task.tile.n_rows; ++r) {
-    if (task.gradient_rows[r].d_o == nullptr) continue;
-    LoadPanelRow(task.tile, task.tile.rows[r].q, task.tile.q_stride, r, width, b.q);
-    LoadPanelRow(task.tile, task.gradient_rows[r].d_o, task.d_o_stride, r, width, b.d_o);
+  for (int64_t r = 0; r < width; ++r) {
+    if (r < task.tile.n_rows && task.gradient_rows[r].d_o != nullptr) {
+      LoadPanelRow(task.tile, task.tile.rows[r].q, task.tile.q_stride, r, width, b.q);
+      LoadPanelRow(task.tile, task.gradient_rows[r].d_o, task.d_o_stride, r, width, b.d_o);
+    } else {
+      ClearPanelRow(d, r, width, b.q);
+      ClearPanelRow(d, r, width, b.d_o);
+    }
   }
   FinishPanels(d, width, b.q);
   FinishPanels(d, width, b.d_o);
