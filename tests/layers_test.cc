@@ -54,9 +54,9 @@ const std::vector<Layer> kLayers = {
 
 // All that a kernel may take from the standard library: no threads, no allocation, no options, no errors; and the
 // processor's own instructions.
-const Names kKernelHeaders = {"algorithm",   "array",      "bit",        "cassert",    "cfloat",      "cmath",
-                              "cstddef",     "cstdint",    "cstring",    "limits",     "type_traits", "utility",
-                              "immintrin.h", "arm_neon.h", "sys/auxv.h", "asm/hwcap.h"};
+const Names kKernelHeaders = {"algorithm",   "array",      "bit",        "cassert",     "cfloat",        "cmath",
+                              "cstddef",     "cstdint",    "cstring",    "limits",      "type_traits",   "utility",
+                              "immintrin.h", "arm_neon.h", "sys/auxv.h", "asm/hwcap.h", "sys/syscall.h", "unistd.h"};
 
 // Folders that hold no source of ours.
 const Names kSkipped = {".git", "build", "cases", "corpus", "dist", "node_modules"};

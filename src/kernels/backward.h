@@ -103,18 +103,18 @@ struct BackwardKernels {
   BackwardKernel<double> f64;
 };
 
-/// Those of a target, named by Highway's bit.
+/// Those of a target.
 const BackwardKernels* backward_kernels(int64_t target);
 
 template <class T>
 const BackwardKernel<T>& backward_of_type(const TargetKernels& kernels);
 template <>
 inline const BackwardKernel<float>& backward_of_type<float>(const TargetKernels& kernels) {
-  return kernels.backward->f32;
+  return backward_kernels(kernels.target)->f32;
 }
 template <>
 inline const BackwardKernel<double>& backward_of_type<double>(const TargetKernels& kernels) {
-  return kernels.backward->f64;
+  return backward_kernels(kernels.target)->f64;
 }
 
 }  // namespace foveate::kernels

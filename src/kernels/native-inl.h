@@ -221,6 +221,8 @@ inline HWY_NOINLINE void NativeScores(const Tile<float>& tile, const BlockRange&
   if (tile.few) {
     NativeFewRowsScores(tile, range, factors);
   } else {
+    // Few rows without products of their own: bound by memory all the same.
+    if (tile.width == task.native->lanes) PrefetchAhead(tile, range.key, keys);
     const Broadcasts<float, false> rows = NativeKeys(task, range.key, keys, tile.packed_k);
     const NativeProduct product = {.a = as_dwords(rows.data),
                                    .a_row_stride = rows.stride,

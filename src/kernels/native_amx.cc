@@ -3,7 +3,8 @@
 
 #if defined(__x86_64__)
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // in g++ 12's own intrinsics (GCC PR105593)
+#pragma GCC diagnostic ignored "-Wuninitialized"  // in g++ 12's own intrinsics (GCC PR105593)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 #include <immintrin.h>
 
@@ -38,14 +39,35 @@ void fill(const Dword* from, int64_t stride, int64_t rows, int64_t columns, Dwor
   }
 }
 
-/// The same of columns: to[r][c] = from[c * stride + r].
+/// The same of columns: to[r][c] = from[c * stride + r]. By halves: pairs of rows, pairs of these, then quarters of registers.
 void fill_transposed(const Dword* from, int64_t stride, int64_t rows, int64_t columns, Dword* to) {
-  const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  const __m512i places = _mm512_mullo_epi32(lanes, _mm512_set1_epi32(kSide));
   const auto there = static_cast<__mmask16>((1u << rows) - 1);
+  __m512i x[kSide], y[kSide];
+#pragma GCC unroll 16
   for (int64_t c = 0; c < kSide; ++c) {
-    const __m512i column = c < columns ? _mm512_maskz_loadu_epi32(there, from + c * stride) : _mm512_setzero_si512();
-    _mm512_i32scatter_epi32(to + c, places, column, 4);
+    x[c] = c < columns ? _mm512_maskz_loadu_epi32(there, from + c * stride) : _mm512_setzero_si512();
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < 16; i += 2) {
+    y[i] = _mm512_unpacklo_epi32(x[i], x[i + 1]);
+    y[i + 1] = _mm512_unpackhi_epi32(x[i], x[i + 1]);
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 16; i += 4) {
+    x[i] = _mm512_unpacklo_epi64(y[i], y[i + 2]);
+    x[i + 1] = _mm512_unpackhi_epi64(y[i], y[i + 2]);
+    x[i + 2] = _mm512_unpacklo_epi64(y[i + 1], y[i + 3]);
+    x[i + 3] = _mm512_unpackhi_epi64(y[i + 1], y[i + 3]);
+  }
+#pragma GCC unroll 4
+  for (int j = 0; j < 4; ++j) {
+    const __m512i even0 = _mm512_shuffle_i32x4(x[j], x[4 + j], 0x88), odd0 = _mm512_shuffle_i32x4(x[j], x[4 + j], 0xdd);
+    const __m512i even1 = _mm512_shuffle_i32x4(x[8 + j], x[12 + j], 0x88);
+    const __m512i odd1 = _mm512_shuffle_i32x4(x[8 + j], x[12 + j], 0xdd);
+    _mm512_storeu_si512(to + j * kSide, _mm512_shuffle_i32x4(even0, even1, 0x88));
+    _mm512_storeu_si512(to + (4 + j) * kSide, _mm512_shuffle_i32x4(odd0, odd1, 0x88));
+    _mm512_storeu_si512(to + (8 + j) * kSide, _mm512_shuffle_i32x4(even0, even1, 0xdd));
+    _mm512_storeu_si512(to + (12 + j) * kSide, _mm512_shuffle_i32x4(odd0, odd1, 0xdd));
   }
 }
 

@@ -11,7 +11,6 @@
 #define HWY_TARGET_INCLUDE "kernels/tile.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
-#include "kernels/backward.h"
 #include "kernels/dispatch.h"
 #include "kernels/native.h"
 #include "kernels/scalar_f64.h"
@@ -23,9 +22,9 @@ namespace HWY_NAMESPACE {
 
 TargetKernels Kernels(const char* name) {
 #if HWY_HAVE_FLOAT64
-  return {name, KernelOf<float>(), KernelOf<double>(), nullptr, nullptr};
+  return {name, HWY_TARGET, KernelOf<float>(), KernelOf<double>(), nullptr};
 #else
-  return {name, KernelOf<float>(), scalar_f64_kernel(), nullptr, nullptr};
+  return {name, HWY_TARGET, KernelOf<float>(), scalar_f64_kernel(), nullptr};
 #endif
 }
 
@@ -76,8 +75,7 @@ struct Registry {
       left ^= target;
       Name& name = names[n];
       name = Name(target);
-      TargetKernels found = of_target(HWY_DISPATCH_TABLE(Kernels), target)(name.text);
-      found.backward = backward_kernels(target);
+      const TargetKernels found = of_target(HWY_DISPATCH_TABLE(Kernels), target)(name.text);
       add_native(found);
       kernels[n++] = found;
     }

@@ -153,15 +153,14 @@ struct TileKernel {
   void (*merge)(const TileTask<T>& task, const T* partials, int64_t n_splits);
 };
 
-struct BackwardKernels;
-
-/// One target's kernels.
+/// One target's kernels; those of the backward pass are asked for by `target` (backward.h), so that who has no use for them
+/// need not link them.
 struct TargetKernels {
   const char* name;
+  int64_t target;  ///< Highway's bit
   TileKernel<float> f32;
   TileKernel<double> f64;
   const NativeProducts* native;  ///< nullptr: none
-  const BackwardKernels* backward;
 };
 
 template <class T>
