@@ -1,8 +1,9 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
 // The engine in WebAssembly, typed. It copies arrays in and out and keeps the books of memory; all arithmetic is the
-// module's (exports.h). An Engine is one instance with one memory and runs in the thread it was made in: one a worker.
+// module's (exports.h).
 
+import { Instance } from './instance';
 import { Benchmark, Histogram, type HistogramOptions, Saturation, type SaturationOptions } from './long_work';
 import { Arena, type Axes, Call, type Data, elements, EngineError, type Exports } from './memory';
 import type { Floats, Inputs, Options } from './memory';
@@ -83,7 +84,7 @@ export function hasRelaxedSimd(): boolean {
   return typeof WebAssembly === 'object' && WebAssembly.validate(RELAXED_PROBE); // browsers may have it switched off
 }
 
-/// Fetches one of the two modules: the relaxed one where it validates, and the strict one elsewhere or if that fails.
+/// Fetches one of two modules: the relaxed one where it validates, and the strict one elsewhere or if that fails.
 /// Workers instantiate the same module each.
 export async function fetchModule(urls: { strict: string | URL; relaxed: string | URL }): Promise<WebAssembly.Module> {
   const fetched = async (url: string | URL): Promise<WebAssembly.Module> => {
@@ -95,18 +96,9 @@ export async function fetchModule(urls: { strict: string | URL; relaxed: string 
   return fetched(urls.relaxed).catch(() => fetched(urls.strict));
 }
 
-export class Engine {
-  /// Whether multiply-adds are relaxed ones.
-  readonly relaxed: boolean;
-
-  private constructor(private readonly exports: Exports) {
-    exports._initialize();
-    this.relaxed = exports.fv_relaxed() === 1;
-  }
-
+export class Engine extends Instance<Exports> {
   static async instantiate(module: WebAssembly.Module): Promise<Engine> {
-    const instance = await WebAssembly.instantiate(module, {});
-    return new Engine(instance.exports as unknown as Exports);
+    return new Engine(await Instance.exportsOf<Exports>(module));
   }
 
   /// The outputs asked for.
@@ -223,25 +215,6 @@ export class Engine {
     return new Benchmark(this, this.exports, n, d);
   }
 
-  /// The engine's line about what it refused last.
-  lastError(): EngineError {
-    const bytes = new Uint8Array(this.exports.memory.buffer, this.exports.fv_message());
-    return new EngineError(new TextDecoder().decode(bytes.slice(0, bytes.indexOf(0))));
-  }
-
-  /// Runs `work` with an arena that is freed afterwards, whatever happens.
-  scoped<T>(work: (arena: Arena) => T): T {
-    const arena = new Arena(this.exports);
-    try {
-      return work(arena);
-    } finally {
-      arena.free();
-    }
-  }
-
-  private check(code: number): void {
-    if (code !== 0) throw this.lastError();
-  }
   private take(arena: Arena, pointer: number, length: number, floats: Floats): Floats {
     return floats instanceof Float64Array ? arena.float64(pointer, length) : arena.float32(pointer, length);
   }

@@ -2,14 +2,14 @@
 //
 // Work that a worker does in steps, to report progress and to stop between them.
 
-import type { Engine } from './engine';
-import { type Arena, EngineError, type Exports } from './memory';
+import type { Instance } from './instance';
+import { type Arena, type Core, EngineError, type Exports } from './memory';
 
 /// Work in steps. Free it when it is no longer wanted, finished or not.
-abstract class LongWork {
+export abstract class LongWork<E extends Core> {
   constructor(
-    protected readonly engine: Engine,
-    protected readonly exports: Exports,
+    protected readonly engine: Instance<E>,
+    protected readonly exports: E,
     protected handle: number,
   ) {
     if (handle === 0) throw engine.lastError();
@@ -49,9 +49,9 @@ export interface HistogramResult {
 }
 
 /// Histograms of scores q . k / divisor for random q and k.
-export class Histogram extends LongWork {
+export class Histogram extends LongWork<Exports> {
   constructor(
-    engine: Engine,
+    engine: Instance<Exports>,
     exports: Exports,
     arena: Arena,
     private readonly options: HistogramOptions,
@@ -92,8 +92,8 @@ export interface SaturationOptions {
 }
 
 /// The largest weight, and the norm of the softmax's Jacobian, over draws of a query and its keys.
-export class Saturation extends LongWork {
-  constructor(engine: Engine, exports: Exports, { dK, keys, draws, seed, divisor }: SaturationOptions) {
+export class Saturation extends LongWork<Exports> {
+  constructor(engine: Instance<Exports>, exports: Exports, { dK, keys, draws, seed, divisor }: SaturationOptions) {
     super(engine, exports, exports.fv_saturation_begin(dK, keys, draws, seed, divisor));
   }
   protected advance(count: number): number {
@@ -117,8 +117,8 @@ export class Saturation extends LongWork {
 
 /// Fused attention over n queries and keys, for the caller to time: each step() runs it `count` times and gives the
 /// floating-point operations of all of these.
-export class Benchmark extends LongWork {
-  constructor(engine: Engine, exports: Exports, n: number, d: number) {
+export class Benchmark extends LongWork<Exports> {
+  constructor(engine: Instance<Exports>, exports: Exports, n: number, d: number) {
     super(engine, exports, exports.fv_benchmark_begin(n, d));
   }
   protected advance(count: number): number {

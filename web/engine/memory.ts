@@ -55,14 +55,18 @@ const SINKS = 384;
 const Q_LENGTHS = 400;
 const KV_LENGTHS = 416;
 
-/// What exports.h declares.
-export interface Exports {
+/// What every module has.
+export interface Core {
   memory: WebAssembly.Memory;
   _initialize(): void;
   fv_alloc(bytes: number): number;
   fv_free(pointer: number): void;
   fv_message(): number;
   fv_relaxed(): number;
+}
+
+/// What exports.h declares.
+export interface Exports extends Core {
   fv_attention(call: number): number;
   fv_scores(call: number, scores: number): number;
   fv_product(m: number, k: number, n: number, a: number, b: number, c: number): void;
@@ -106,7 +110,7 @@ export interface Exports {
 export class Arena {
   private readonly pointers: number[] = [];
 
-  constructor(private readonly exports: Exports) {}
+  constructor(private readonly exports: Core) {}
 
   room(bytes: number): number {
     const pointer = this.exports.fv_alloc(bytes);

@@ -6,45 +6,12 @@
 #include <limits>
 #include <vector>
 
+#include "draws.h"
 #include "exports.h"
 #include "foveate/attention.h"
 #include "normal.h"
 
 namespace foveate::web {
-namespace {
-
-constexpr int32_t kMaxHeadDim = 1 << 14, kMaxKeys = 1 << 12, kMaxCount = 1 << 28, kMaxBins = 1 << 16;
-
-bool in_range(const char* name, int32_t value, int32_t largest) {
-  if (value >= 1 && value <= largest) return true;
-  refuse("%s: %d; expected 1 to %d", name, static_cast<int>(value), static_cast<int>(largest));
-  return false;
-}
-
-bool positive(const char* name, double value) {
-  if (value > 0 && std::isfinite(value)) return true;
-  refuse("%s: %g; expected a number above 0", name, value);
-  return false;
-}
-
-template <class T>
-void fill(Normal& normal, T* to, size_t n) {
-  for (size_t i = 0; i < n; ++i) to[i] = static_cast<T>(normal());
-}
-
-void insert(double x, std::vector<double>& sorted) {
-  sorted.insert(std::upper_bound(sorted.begin(), sorted.end(), x), x);
-}
-
-/// By linear interpolation between the nearest two of `sorted`.
-double percentile(const std::vector<double>& sorted, double p) {
-  if (sorted.empty()) return std::nan("");
-  const double place = std::clamp(p / 100, 0.0, 1.0) * static_cast<double>(sorted.size() - 1);
-  const auto low = static_cast<size_t>(place), high = std::min(low + 1, sorted.size() - 1);
-  return sorted[low] + (place - static_cast<double>(low)) * (sorted[high] - sorted[low]);
-}
-
-}  // namespace
 
 /// Scores come in groups: side queries, each with side keys. Up to head dim 64 a side is 1, and all pairs are
 /// independent. Past it, where drawing the components is what takes time, a side is 8: scores of one group stay
@@ -195,7 +162,7 @@ class Saturation {
 Histogram* fv_histogram_begin(int32_t d_k, int32_t samples, uint32_t seed, int32_t bins, int32_t n_divisors,
                               const double* divisors, const double* ranges) {
   if (!in_range("d_k", d_k, kMaxHeadDim) || !in_range("samples", samples, kMaxCount) ||
-      !in_range("bins", bins, kMaxBins) || !in_range("n_divisors", n_divisors, 16)) {
+      !in_range("bins", bins, 1 << 16) || !in_range("n_divisors", n_divisors, 16)) {
     return nullptr;
   }
   for (int32_t i = 0; i < n_divisors; ++i) {

@@ -1,14 +1,15 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
-// The engine for Node's tests: engine.ts as a browser's build has it, and the modules of build/web.
+// The engine for Node's tests: engine.ts and gradients.ts as a browser's build has them, and the modules of build/web.
 import { readdir, readFile } from 'node:fs/promises';
 
 import { build } from 'esbuild';
 
 export const root = new URL('../../../', import.meta.url);
 
-const entry = new URL('web/engine/engine.ts', root).pathname;
-const bundle = await build({ entryPoints: [entry], bundle: true, write: false, format: 'esm', target: 'es2022' });
+const contents = "export * from './engine'; export * from './gradients';";
+const stdin = { contents, resolveDir: new URL('web/engine', root).pathname };
+const bundle = await build({ stdin, bundle: true, write: false, format: 'esm', target: 'es2022' });
 export const code = bundle.outputFiles[0].text;
 export const api = await import(`data:text/javascript;base64,${Buffer.from(code).toString('base64')}`);
 
@@ -23,9 +24,14 @@ for (const entry of await readdir(casesFolder, { withFileTypes: true })) {
 }
 if (cases.length === 0) throw new Error(`no cases in ${casesFolder}`);
 
+async function compiled(name) {
+  return WebAssembly.compile(await readFile(new URL(`build/web/foveate-${name}.wasm`, root)));
+}
 export async function engine(name) {
-  const bytes = await readFile(new URL(`build/web/foveate-${name}.wasm`, root));
-  return api.Engine.instantiate(await WebAssembly.compile(bytes));
+  return api.Engine.instantiate(await compiled(name));
+}
+export async function gradientEngine(name) {
+  return api.GradientEngine.instantiate(await compiled(`gradients-${name}`));
 }
 
 /// Why the module cannot run here; false where it can.

@@ -20,6 +20,7 @@ export const parts: readonly Part[] = [
   { id: 'scaling', mode: 'steps', load: async () => (await import('./scaling/scaling_part')).ScalingPart },
   { id: 'weights', mode: 'steps', load: async () => (await import('./weights/weights_part')).WeightsPart },
   { id: 'sum', mode: 'steps', load: async () => (await import('./sum/sum_part')).SumPart },
+  { id: 'training', mode: 'steps', load: async () => (await import('./training/training_part')).TrainingPart },
   { id: 'flow', mode: 'flow', load: async () => (await import('./flow/flow_part')).FlowPart },
   { id: 'matrices', mode: 'matrices', load: async () => (await import('./matrices/matrices_part')).MatricesPart },
 ];

@@ -7,5 +7,6 @@ import './dot/settings';
 import './flow/settings';
 import './scaling/settings';
 import './sum/settings';
+import './training/settings';
 import './weights/settings';
 import '../state/pins';

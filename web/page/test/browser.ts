@@ -12,6 +12,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
 
 import { Engine } from '../../engine/engine';
+import { GradientEngine } from '../../engine/gradients';
 
 const DIST = process.env['FOVEATE_DIST'] ?? new URL('../../dist/', import.meta.url).pathname;
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
@@ -90,9 +91,17 @@ export async function gridValues(page: Page, id: string): Promise<number[][]> {
 
 /// The strict module, in this process: the page may run the relaxed one, so that last digits may differ.
 export async function engine(): Promise<Engine> {
-  const bytes = await readFile(new URL('../../../build/web/foveate-strict.wasm', import.meta.url));
-  return Engine.instantiate(await WebAssembly.compile(new Uint8Array(bytes)));
+  return Engine.instantiate(await compiled('strict'));
 }
+export async function gradientEngine(): Promise<GradientEngine> {
+  return GradientEngine.instantiate(await compiled('gradients-strict'));
+}
+async function compiled(name: string): Promise<WebAssembly.Module> {
+  const bytes = await readFile(new URL(`../../../build/web/foveate-${name}.wasm`, import.meta.url));
+  return WebAssembly.compile(new Uint8Array(bytes));
+}
+/// A look for those who compare to the last digit: the page then has the strict module too.
+export const STRICT = '**/*relaxed*.wasm';
 
 /// Until a check holds, as what it reads is on its way; then, or at last, as it says.
 export async function eventually(check: () => Promise<void>): Promise<void> {

@@ -5,23 +5,30 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
+import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 
 import { hasChromium, open, useBrowser } from './browser';
 
-const PARTS = ['dot', 'scaling', 'weights', 'sum', 'flow', 'matrices'];
+const PARTS = ['dot', 'scaling', 'weights', 'sum', 'training', 'flow', 'matrices'];
 const AXE = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 
 const looks = ['en', 'zh'].flatMap((language) =>
   (['light', 'dark'] as const).flatMap((theme) => PARTS.map((part) => ({ language, theme, part }))),
 );
 
+/// All of it, and the engine's first answers: a figure may wait until it comes into view.
+async function lookedAt(page: Page): Promise<void> {
+  await page.locator('.screen .figure-body').last().scrollIntoViewIfNeeded();
+  await page.waitForTimeout(600);
+}
+
 describe.skipIf(!hasChromium)('frame', () => {
   useBrowser();
 
   test.each(looks)('axe finds nothing: $part, $language, $theme', async ({ language, theme, part }) => {
     const { page, errors } = await open(`#/${language}/${part}`, { theme });
-    await page.waitForTimeout(600); // the engine's first answers
+    await lookedAt(page);
     for (const summary of await page.locator('summary').all()) await summary.click();
     await page.evaluate(AXE);
     const found = await page.evaluate(async () => {
@@ -40,7 +47,7 @@ describe.skipIf(!hasChromium)('frame', () => {
   test.each([320, 360, 768, 1280, 1920])('nothing sticks out at %d px', async (width) => {
     for (const part of PARTS) {
       const { page } = await open(`#/zh/${part}`, { width });
-      await page.waitForTimeout(600);
+      await lookedAt(page);
       const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       expect(over, part).toBeLessThanOrEqual(0);
       await page.context().close();
@@ -56,19 +63,27 @@ describe.skipIf(!hasChromium)('frame', () => {
         const name = new URL(response.url()).pathname;
         sizes.set(name, execFileSync('gzip', ['-9c'], { input: await response.body() }).length);
       });
-      const total = () => [...sizes.values()].reduce((sum, size) => sum + size, 0);
+      const isGradients = (name: string) => name.includes('gradients') && name.endsWith('.wasm');
+      const sum = (of: (name: string) => boolean) =>
+        [...sizes].reduce((total, [name, size]) => (of(name) ? total + size : total), 0);
+      const total = () => sum((name) => !isGradients(name));
       await page.reload({ waitUntil: 'networkidle' });
       await page.waitForTimeout(500);
       const names = [...sizes.keys()];
       expect(names.filter((name) => name.endsWith('.wasm')).length, names.join()).toBe(1);
       const loaded = [total()];
       expect(loaded[0]).toBeLessThan(100_000);
+      expect(sum(isGradients)).toBe(0);
       for (const part of PARTS.slice(1)) {
         await page.evaluate((hash) => (location.hash = hash), `#/${language}/${part}`);
         await page.waitForTimeout(1000);
         loaded.push(total());
         expect((loaded.at(-1) ?? 0) - (loaded.at(-2) ?? 0), part).toBeLessThan(20_000);
       }
+      // The engine with gradients: one module, for what needs it
+      expect([...sizes.keys()].filter(isGradients).length).toBe(1);
+      expect(sum(isGradients)).toBeLessThan(90_000);
+      console.log(`the engine with gradients: ${sum(isGradients)}`);
       console.log(`bytes loaded, gzipped, from part to part, ${language}: ${loaded.join(', ')}`);
     },
   );

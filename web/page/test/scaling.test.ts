@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 
 import type { HistogramResult } from '../../engine/engine';
-import { engine, eventually, expectClose, hasChromium, open, useBrowser } from './browser';
+import { engine, eventually, expectClose, gradientEngine, hasChromium, open, STRICT, useBrowser } from './browser';
 
 const SAMPLES = 100_000;
 const PERCENTILES = [5, 25, 50, 75, 95];
@@ -35,13 +35,23 @@ async function saturation(dK: number, seed: number, divisor: number) {
   return result;
 }
 
+async function sensitivity(dK: number, seed: number, divisor: number) {
+  const work = (await gradientEngine()).sensitivity({ dK, keys: 64, draws: 400, seed, divisor });
+  while (work.step(100) < 400);
+  const result = work.read(PERCENTILES);
+  work.free();
+  return result;
+}
+
 /// All that is running has ended, and what it came to is shown.
 async function settled(page: Page): Promise<void> {
+  // Its third figure waits until it is looked at.
+  await page.locator('#screen-gradient .chart-box').scrollIntoViewIfNeeded();
   await page.waitForFunction(() => {
     const lines = [...document.querySelectorAll('.run-line')];
-    const named = ['largest-after', 'median-scaled', 'deviation-after'];
+    const named = ['largest-after', 'median-scaled', 'deviation-after', 'gradient-scaled'];
     return (
-      lines.length === 2 &&
+      lines.length === 3 &&
       lines.every((line) => line.querySelector('progress')?.classList.contains('idle')) &&
       named.every((name) => document.querySelector(`[data-name="${name}"]`))
     );
@@ -127,6 +137,37 @@ describe.skipIf(!hasChromium)('scaling', () => {
     await page.check('#screen-saturation input[value="largest"]', { force: true });
     expectClose((await table(page, 'saturation', 1))[8] ?? [], (await saturation(256, 1, 1)).largest);
     expect(errors).toEqual([]);
+  });
+
+  it('draws what reaches the query by the backward pass, and says how far that can be trusted', async () => {
+    const { page } = await open('#/en/scaling?dk=256&seed=3', { block: STRICT });
+    await settled(page);
+    const [bare, scaled] = [await table(page, 'gradient', 1), await table(page, 'gradient', 2)];
+    let [largest, entries] = [0, 0];
+    for (const [i, dK] of D_KS.entries()) {
+      for (const [rows, divisor] of [
+        [bare, 1],
+        [scaled, Math.sqrt(dK)],
+      ] as const) {
+        const { norms, check } = await sensitivity(dK, 3, divisor);
+        largest = Math.max(largest, check.largest);
+        entries += check.entries;
+        norms.forEach((norm, at) => expect((rows[i]?.[at] ?? NaN) / norm).toBeCloseTo(1, 4)); // of any size
+      }
+    }
+    const value = (name: string) => page.getAttribute(`#screen-gradient [data-name="${name}"]`, 'data-value');
+    expect(Number(await value('difference'))).toBe(largest);
+    expect(Number(await value('entries'))).toBe(entries);
+    const { norms } = await sensitivity(256, 3, 1);
+    expect(Number(await value('gradient-unscaled'))).toBe(norms[2]);
+
+    const sentence = (await page.textContent('#screen-gradient .sentence')) ?? '';
+    expect(sentence).toContain(`above ${norms[4]?.toPrecision(2)} in one of twenty`);
+    expect(sentence).toContain('the weakest twentieth receives next to nothing, the strongest far more');
+    await page.click('#screen-gradient .snaps button:text-is("1")');
+    await eventually(async () => {
+      expect(await page.textContent('#screen-gradient .sentence')).toContain('scaling changes neither end much');
+    });
   });
 
   it('follows d_k by keys, snap points and drags, and undoes', async () => {

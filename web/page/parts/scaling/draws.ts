@@ -2,8 +2,8 @@
 //
 // What the engine draws for scaling: scores of random queries and keys, and what softmax makes of them.
 
+import { type Drawn, Work } from '../../state/work';
 import { type Divisor, divisor, DRAWS, KEYS, PERCENTILES, SAMPLES, valueOf } from './settings';
-import { type Drawn, Work } from './work';
 
 const BINS = 96; // even: 0 lies between two
 
@@ -55,15 +55,31 @@ export type Here = Drawn<'saturation', HereSettings>;
 export const D_KS: readonly number[] = Array.from({ length: 11 }, (_, i) => 2 ** i);
 export const CURVES = ['one', 'root'] as const;
 
+const percentilesOf = (seed: number, dKs: readonly number[]) => ({
+  runs: dKs.flatMap((dK) =>
+    CURVES.map((which) => ({ dK, seed, keys: KEYS, draws: DRAWS, divisor: valueOf(which, dK) })),
+  ),
+  percentiles: PERCENTILES,
+});
+
 /// Softmax at each of D_KS, one result for each of CURVES.
 export const curve = new Work(
   'saturation',
-  ({ seed }: { readonly seed: number }) => ({
-    runs: D_KS.flatMap((dK) =>
-      CURVES.map((which) => ({ dK, seed, keys: KEYS, draws: DRAWS, divisor: valueOf(which, dK) })),
-    ),
-    percentiles: PERCENTILES,
-  }),
+  ({ seed }: { readonly seed: number }) => percentilesOf(seed, D_KS),
   () => 1,
 );
 export type Curve = Drawn<'saturation', { readonly seed: number }>;
+
+/// What reaches the query: at the d_k that is set, and at each of D_KS, one result for each of CURVES.
+export const gradientHere = new Work(
+  'sensitivity',
+  ({ dK, seed }: ScoresSettings) => percentilesOf(seed, [dK]),
+  () => DRAWS + DRAWS / 8,
+);
+export type GradientHere = Drawn<'sensitivity', ScoresSettings>;
+export const gradientCurve = new Work(
+  'sensitivity',
+  ({ seed }: { readonly seed: number }) => percentilesOf(seed, D_KS),
+  () => 1,
+);
+export type GradientCurve = Drawn<'sensitivity', { readonly seed: number }>;

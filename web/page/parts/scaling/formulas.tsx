@@ -176,15 +176,7 @@ export function Jacobian(props: InlineProps): JSX.Element {
     <Inline {...props}>
       <Name of="J" />
       <mo>=</mo>
-      <mo lspace="0" rspace="0">
-        ∂
-      </mo>
-      <mi>p</mi>
-      <mo>/</mo>
-      <mo lspace="0" rspace="0">
-        ∂
-      </mo>
-      <mi>s</mi>
+      <Derivative of="p" by="s" />
     </Inline>
   );
 }
@@ -235,18 +227,41 @@ export function NormForm(): JSX.Element {
     </M>
   );
 }
-export function GradientOfQuery(): JSX.Element {
+function Derivative({ of, by }: { readonly of: string; readonly by: string }): JSX.Element {
   return (
-    <M block>
+    <mrow>
       <mo lspace="0" rspace="0">
         ∂
       </mo>
-      <mi>p</mi>
+      <mi>{of}</mi>
       <mo>/</mo>
       <mo lspace="0" rspace="0">
         ∂
       </mo>
-      <mi>q</mi>
+      <mi>{by}</mi>
+    </mrow>
+  );
+}
+export function Gradient(props: InlineProps): JSX.Element {
+  return (
+    <Inline {...props}>
+      <Derivative of="p" by="q" />
+    </Inline>
+  );
+}
+export function NormOfGradient(props: InlineProps): JSX.Element {
+  return (
+    <Inline {...props}>
+      <mo>‖</mo>
+      <Derivative of="p" by="q" />
+      <mo>‖</mo>
+    </Inline>
+  );
+}
+export function GradientOfQuery(): JSX.Element {
+  return (
+    <M block>
+      <Derivative of="p" by="q" />
       <mo>=</mo>
       <Name of="J" />
       <Name of="K" />

@@ -9,11 +9,12 @@ import { useRef } from 'preact/hooks';
 
 import { BottomAxis, LeftAxis } from '../../ui/axis';
 import { percent } from '../../ui/format';
+import { powerOfTen } from '../../ui/scientific';
 import { useWidth } from '../../ui/width';
 import { words } from '../../words';
-import { type Curve, CURVES, D_KS, type Here } from './draws';
+import { CURVES, D_KS } from './draws';
 import { DrawnDk } from './formulas';
-import { size } from './measured';
+import { magnitude, size } from './measured';
 import { type Measure, MEDIAN, PERCENTILES } from './settings';
 
 const HEAD = 48;
@@ -21,15 +22,20 @@ const HIGH = 216;
 const FOOT = 48;
 const NAMES = 72; // of the percentiles, at the right
 
+/// The norm of softmax's Jacobian, the largest weight, or what reaches the query.
+export type Shown = Measure | 'gradient';
+
 export interface RibbonChartProps {
-  readonly drawn: Curve | undefined;
-  readonly here: Here | undefined;
-  readonly shows: Measure;
+  /// Where the engine has come to, one for each of CURVES.
+  readonly curves: readonly (readonly Point[])[] | undefined;
+  /// The same at the d_k that is set.
+  readonly marks: readonly (Point | undefined)[];
+  readonly shows: Shown;
   readonly d: number; // that is set
   readonly label: string;
 }
 
-export function RibbonChart({ drawn, here, shows, d, label }: RibbonChartProps): JSX.Element {
+export function RibbonChart({ curves, marks, shows, d, label }: RibbonChartProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
   const beside = width >= 560;
@@ -38,13 +44,13 @@ export function RibbonChart({ drawn, here, shows, d, label }: RibbonChartProps):
   const tall = beside ? height : 2 * height + 16;
   return (
     <div ref={box} class="chart-box" style={{ minHeight: `${tall}px` }}>
-      {width > 0 && drawn && (
+      {width > 0 && curves && (
         <svg class="chart scaling-chart" width={width} height={tall} role="img" aria-label={label}>
           {CURVES.map((which, i) => (
             <g transform={beside ? `translate(${i * (each + 16)},0)` : `translate(0,${i * (height + 16)})`}>
               <Ribbon
-                points={pointsOf(drawn, i, shows)}
-                mark={here && marked(here, which, shows)}
+                points={curves[i] ?? []}
+                mark={marks[i]}
                 d={d}
                 shows={shows}
                 scaled={which === 'root'}
@@ -58,35 +64,57 @@ export function RibbonChart({ drawn, here, shows, d, label }: RibbonChartProps):
   );
 }
 
-type Point = readonly [number, Float64Array]; // d_k, percentiles
+export type Point = readonly [number, Float64Array]; // d_k, percentiles
 
-export function pointsOf({ result }: Curve, i: number, shows: Measure): Point[] {
+/// Those of CURVES[i], of what is there of D_KS.
+export function pointsOf<R>(result: readonly R[], i: number, of: (there: R) => Float64Array): Point[] {
   return D_KS.flatMap((d, at): Point[] => {
     const there = result[at * CURVES.length + i];
-    return there ? [[d, shows === 'norm' ? there.norms : there.largest]] : [];
+    return there ? [[d, of(there)]] : [];
   });
 }
 
-/// The median at the d_k that is set.
-function marked({ settings, result }: Here, which: 'one' | 'root', shows: Measure): Point | undefined {
-  const there = result[settings.divisors.indexOf(which)];
-  return there && [settings.dK, shows === 'norm' ? there.norms : there.largest];
+interface Look {
+  readonly left: number; // room for the numbers of the axis
+  readonly scale: (height: readonly [number, number]) => ScaleContinuousNumeric<number, number>;
+  readonly ticks: number | readonly number[];
+  readonly tick?: (x: number) => string;
+  readonly write: (x: number) => string;
 }
+
+const DECADES = [-16, -14, -12, -10, -8, -6, -4, -2, 0, 2];
+const LOOKS: Readonly<Record<Shown, Look>> = {
+  norm: { left: 40, scale: (height) => scaleLinear([0, 0.5], height), ticks: 5, write: size },
+  largest: {
+    left: 52,
+    scale: (height) => scaleLinear([0, 1], height),
+    ticks: 5,
+    tick: (x) => percent(x),
+    write: (x) => percent(x),
+  },
+  gradient: {
+    left: 46,
+    scale: (height) => scaleLog([1e-16, 100], height).clamp(true),
+    ticks: DECADES.map((exponent) => 10 ** exponent),
+    tick: (x) => powerOfTen(Math.round(Math.log10(x))),
+    write: magnitude,
+  },
+};
 
 interface RibbonProps {
   readonly points: readonly Point[];
   readonly mark: Point | undefined;
   readonly d: number;
-  readonly shows: Measure;
+  readonly shows: Shown;
   readonly scaled: boolean;
   readonly width: number;
 }
 
 function Ribbon({ points, mark, d, shows, scaled, width }: RibbonProps): JSX.Element {
   const w = words().parts.scaling;
-  const left = shows === 'norm' ? 40 : 52;
+  const { left, scale, ticks, tick, write } = LOOKS[shows];
   const x = scaleLog([1, 1024], [left, width - NAMES]).base(2);
-  const y = scaleLinear([0, shows === 'norm' ? 0.5 : 1], [HEAD + HIGH, HEAD]);
+  const y = scale([HEAD + HIGH, HEAD]);
   const band = (low: number, high: number): string =>
     area<Point>()
       .x(([at]) => x(at))
@@ -114,10 +142,10 @@ function Ribbon({ points, mark, d, shows, scaled, width }: RibbonProps): JSX.Ele
       <LeftAxis
         scale={y}
         at={left}
-        ticks={5}
+        ticks={ticks}
         grid={right - left}
         title={w.measureAxis[shows]}
-        {...(shows === 'largest' ? { format: (x: number) => percent(x) } : {})}
+        {...(tick ? { format: tick } : {})}
       />
       <BottomAxis scale={x} at={HEAD + HIGH} ticks={D_KS} format={every(width)} title={<DrawnDk />} />
       <path class="ribbon" d={band(0, 4)} />
@@ -132,10 +160,10 @@ function Ribbon({ points, mark, d, shows, scaled, width }: RibbonProps): JSX.Ele
             x={marked + (before ? -8 : 8)}
             y={y(value) < HEAD + 24 ? y(value) + 20 : y(value) - 8}
             text-anchor={before ? 'end' : 'start'}
-            data-name={`median-${scaled ? 'scaled' : 'unscaled'}`}
+            data-name={`${shows === 'gradient' ? 'gradient' : 'median'}-${scaled ? 'scaled' : 'unscaled'}`}
             data-value={value}
           >
-            {shows === 'norm' ? size(value) : percent(value)}
+            {write(value)}
           </text>
         </>
       )}

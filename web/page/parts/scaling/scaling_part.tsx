@@ -12,17 +12,20 @@ import type { HistogramResult } from '../../../engine/engine';
 import { go } from '../../state/address';
 import * as scene from '../../state/scene';
 import { get, set } from '../../state/store';
-import { Choice, Slider } from '../../ui/control';
+import { Choice } from '../../ui/control';
 import { Screen } from '../../ui/figure';
 import { brief, digits, percent } from '../../ui/format';
+import { count, RunLine, stopped } from '../../ui/run_line';
 import { words } from '../../words';
-import { curve, type Here, here, type Scores, scores } from './draws';
+import { type Curve, curve, CURVES, type Here, here, type Scores, scores } from './draws';
+import { DkSlider } from './dk_slider';
 import { Dk, RootDk } from './formulas';
 import { size, spread } from './measured';
-import { RibbonChart } from './ribbon_chart';
-import { RunLine } from './run_line';
+import { GradientScreen } from './gradient_screen';
+import { type Point, pointsOf, RibbonChart } from './ribbon_chart';
+import { RibbonRun } from './ribbon_run';
 import { ScoresChart } from './scores_chart';
-import { type Divisor, divisor, dK, DRAWS, KEYS, measure, MEDIAN, SAMPLES, seed, valueOf } from './settings';
+import { type Divisor, divisor, dK, KEYS, measure, MEDIAN, SAMPLES, seed, valueOf } from './settings';
 import { ribbonTables, scoresTables } from './tables';
 
 export function ScalingPart(): JSX.Element {
@@ -37,15 +40,9 @@ export function ScalingPart(): JSX.Element {
     <>
       <ScoresScreen />
       <RibbonScreen />
+      <GradientScreen />
     </>
   );
-}
-
-function DkSlider(): JSX.Element {
-  const snaps = [1, 4, 16, 64, 256, 1024].map((at) =>
-    at === 64 ? { at, name: words().parts.scaling.mostModels } : { at },
-  );
-  return <Slider field={dK} label={<Dk said="d_k" />} min={1} max={1024} logarithmic snaps={snaps} />;
 }
 
 function ScoresScreen(): JSX.Element {
@@ -112,7 +109,7 @@ function ScoresScreen(): JSX.Element {
       fields={[dK, divisor, seed]}
     >
       <ScoresChart drawn={drawn} here={chances} by={by} label={`${w.scoresChart} ${said}`} />
-      <RunLine work={scores} also={here}>
+      <RunLine work={scores} seed={seed} also={here}>
         {drawn && before && after && (
           <>
             {w.scoresSettings(
@@ -154,26 +151,19 @@ function Moments({ name, of }: { readonly name: string; readonly of: HistogramRe
   );
 }
 
-/// Before its end.
-function stopped({ done, total }: { readonly done: number; readonly total: number }, running: boolean): boolean {
-  return done < total && !running;
-}
-
-function count(n: number): string {
-  return n.toLocaleString('en-US');
-}
-
 function RibbonScreen(): JSX.Element {
   const w = words().parts.scaling;
   const shows = get(measure);
   const drawn = curve.drawn.value;
   const chances = here.drawn.value;
+  const values = ({ norms, largest }: Curve['result'][number]): Float64Array => (shows === 'norm' ? norms : largest);
+  const curves = drawn && CURVES.map((_, i) => pointsOf(drawn.result, i, values));
+  const marks = CURVES.map((which): Point | undefined => {
+    const there = chances?.result[chances.settings.divisors.indexOf(which)];
+    return there && chances && [chances.settings.dK, values(there)];
+  });
   const sentence = (): string => {
-    const of = (which: Divisor): Float64Array | undefined => {
-      const there = chances?.result[chances.settings.divisors.indexOf(which)];
-      return shows === 'norm' ? there?.norms : there?.largest;
-    };
-    const [bare, scaled] = [of('one'), of('root')];
+    const [bare, scaled] = marks.map((mark) => mark?.[1]);
     if (!chances || !bare || !scaled) return here.running.value ? words().ui.waiting : words().ui.stopped;
     const write = (values: Float64Array): string[] =>
       Array.from(values, (x) => w.inWords(shows === 'norm' ? size(x) : percent(x)));
@@ -194,19 +184,11 @@ function RibbonScreen(): JSX.Element {
       }
       sentence={said}
       error={curve.error.value}
-      tables={() => ribbonTables(drawn, shows)}
+      tables={() => ribbonTables(curves, shows)}
       fields={[dK, measure, seed]}
     >
-      <RibbonChart drawn={drawn} here={chances} shows={shows} d={get(dK)} label={`${w.ribbonChart} ${said}`} />
-      <RunLine work={curve}>
-        {drawn &&
-          w.ribbonSettings(
-            KEYS,
-            DRAWS,
-            stopped(drawn, curve.running.value) ? `${count(drawn.done)} / ${count(drawn.total)}` : undefined,
-            drawn.settings.seed,
-          )}
-      </RunLine>
+      <RibbonChart curves={curves} marks={marks} shows={shows} d={get(dK)} label={`${w.ribbonChart} ${said}`} />
+      <RibbonRun work={curve} />
     </Screen>
   );
 }

@@ -5,9 +5,9 @@
 import { full } from '../../ui/format';
 import type { Table } from '../../ui/table';
 import { words } from '../../words';
-import { type Curve, CURVES, type Here, rangeOf, type Scores } from './draws';
-import { pointsOf } from './ribbon_chart';
-import { type Divisor, divisor, type Measure, PERCENTILES, valueOf } from './settings';
+import { CURVES, type Here, rangeOf, type Scores } from './draws';
+import type { Point, Shown } from './ribbon_chart';
+import { type Divisor, divisor, PERCENTILES, valueOf } from './settings';
 
 export function scoresTables(drawn: Scores | undefined, here: Here | undefined, by: Divisor): Table[] {
   if (!drawn) return [];
@@ -46,13 +46,13 @@ export function scoresTables(drawn: Scores | undefined, here: Here | undefined, 
   ];
 }
 
-export function ribbonTables(drawn: Curve | undefined, shows: Measure): Table[] {
-  if (!drawn) return [];
+export function ribbonTables(curves: readonly (readonly Point[])[] | undefined, shows: Shown): Table[] {
+  if (!curves) return [];
   const w = words().parts.scaling;
   return CURVES.map((which, i): Table => {
-    const points = pointsOf(drawn, i, shows);
+    const points = curves[i] ?? [];
     return {
-      name: `${w.measures[shows]}: ${which === 'one' ? w.unscaled : `${w.scaled} √d_k`}`,
+      name: `${w.measureAxis[shows]}: ${which === 'one' ? w.unscaled : `${w.scaled} √d_k`}`,
       rows: points.map(([d]) => `d_k = ${d}`),
       columns: PERCENTILES.map((p) => `${p} %`),
       values: points.flatMap(([, values]) => [...values]),

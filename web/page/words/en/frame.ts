@@ -11,6 +11,7 @@ export const frame = {
     scaling: 'Scaling',
     weights: 'Weights',
     sum: 'Weighted sum',
+    training: 'Training',
     flow: 'Whole flow',
     matrices: 'Matrices',
   },

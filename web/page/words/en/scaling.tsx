@@ -1,11 +1,15 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 
+import type { ComponentChildren } from 'preact';
+
 import {
   Dk,
+  Gradient,
   GradientOfQuery,
   Jacobian,
   JacobianForm,
   NormForm,
+  NormOfGradient,
   NormOfJ,
   RootDk,
   Score,
@@ -25,6 +29,11 @@ interface ScoresSaid {
   readonly largestBefore: string; // weights, medians
   readonly largestAfter: string;
   readonly even: string; // a weight where all are equal
+}
+
+interface GradientSaid extends RibbonSaid {
+  readonly little: boolean; // the weakest rows, unscaled, beside scaled
+  readonly much: boolean; // the strongest
 }
 
 interface RibbonSaid {
@@ -112,7 +121,7 @@ export const scaling = {
   countsTable: (name: string) => `Histogram, ${name}`,
   counts: 'scores',
 
-  ribbonTitle: 'Do gradients vanish? In many rows, not in all',
+  ribbonTitle: 'How softmax answers: in many rows hardly, in some strongly',
   ribbonText: (
     <>
       <p>
@@ -121,9 +130,8 @@ export const scaling = {
       </p>
       <p>
         At small <Dk />, unscaled rows answer even more than scaled ones; then the median sinks, and at 1024 most rows
-        hardly answer. But where the two largest scores nearly tie, <NormOfJ /> stays close to 0.5, its maximum. What
-        reaches q is this times <b class="k">K</b>, with keys about <RootDk /> long: almost nothing in most rows, much
-        in a few. Scaled, rows are alike at every <Dk />.
+        hardly answer. But where the two largest scores nearly tie, <NormOfJ /> stays close to 0.5, its maximum. Scaled,
+        rows are alike at every <Dk />. It is not yet the gradient that a model learns by: there the keys come in.
       </p>
     </>
   ),
@@ -136,8 +144,6 @@ export const scaling = {
       <p>
         One weight of 1 and the rest 0 give 1 − 2 + 1 = 0. Two weights of ½ give ½ − ½ + ¼, and so <NormOfJ /> = ½.
       </p>
-      <p>By the chain rule, with scores divided by a, what reaches the query is this times the keys:</p>
-      <GradientOfQuery />
       <p>
         Read the ribbons so: of 100 rows, 90 lie in the pale band and 50 in the dark one. All components are
         independent, with mean 0 and variance 1; a trained model’s are not.
@@ -147,7 +153,11 @@ export const scaling = {
   ribbonChart: 'Percentiles against d_k from 1 to 1024, unscaled and scaled.',
   measure: 'Show',
   measures: { norm: 'size of the derivative', largest: 'largest weight' },
-  measureAxis: { norm: 'size of the derivative ‖J‖', largest: 'largest weight' },
+  measureAxis: {
+    norm: 'size of the derivative ‖J‖',
+    largest: 'largest weight',
+    gradient: 'what reaches the query ‖∂p/∂q‖',
+  },
   unscaled: 'unscaled',
   scaled: 'scaled by',
   ribbonSettings: (keys: number, draws: number, stoppedAt: string | undefined, seed: number) => (
@@ -164,4 +174,55 @@ export const scaling = {
     largest: ({ d, bare, scaled }: RibbonSaid) =>
       `At d_k = ${d}, the largest weight is ${bare[2]} unscaled and ${scaled[2]} scaled (medians). Unscaled, half of the rows have it between ${bare[1]} and ${bare[3]}; scaled, between ${scaled[1]} and ${scaled[3]}.`,
   },
+
+  gradientTitle: 'Do gradients vanish without scaling? Half right',
+  gradientText: (
+    <>
+      <p>
+        A model learns by what reaches the query: how the weights answer when q moves, <Gradient />. Shown is its size{' '}
+        <NormOfGradient />, from the engine’s own backward pass; the axis is logarithmic.
+      </p>
+      <p>
+        “Scaling stabilises” is right: scaled, rows are alike at every <Dk />. “Without it, gradients vanish” is half
+        right. Keys are about <RootDk /> long and multiply softmax’s derivative: as <Dk /> grows, more and more rows
+        receive next to nothing, while the rare near-ties receive more and more.
+      </p>
+    </>
+  ),
+  gradientMore: (little: number, much: number) => (
+    <>
+      <p>By the chain rule, with scores divided by a:</p>
+      <GradientOfQuery />
+      <p>
+        <NormOfGradient /> is its Frobenius norm, the root of the sum of the squares of all 64 · <Dk /> entries. Other
+        accounts take other norms and get other figures.
+      </p>
+      <p>
+        With the identity for values, the output of attention is p; a row of the identity as the output’s gradient then
+        asks for a row of <Gradient />: one call of attention_backward(), in float32. To check it, four components of q
+        are moved a little in every tenth row, and attention in float64 says how p changes; differences are shares of
+        the largest entry compared in that row.
+      </p>
+      <p>
+        “Next to nothing”: the 5th percentile is less than 1/{little} of the scaled one. “Far more”: the 95th is more
+        than {much} times the scaled one.
+      </p>
+    </>
+  ),
+  checked: (difference: ComponentChildren, entries: ComponentChildren) => (
+    <>
+      {' '}
+      Backward pass against finite differences of the forward pass: {difference} apart at most, over {entries} entries.
+    </>
+  ),
+  gradientSentence: ({ d, bare, scaled, little, much }: GradientSaid) =>
+    `At d_k = ${d} unscaled, ‖∂p/∂q‖ is below ${bare[0]} in one row of twenty, ${bare[2]} in the median, and above ${bare[4]} in one of twenty; scaled, the three are ${scaled[0]}, ${scaled[2]} and ${scaled[4]}. ${
+      little && much
+        ? 'Without scaling, the weakest twentieth receives next to nothing, the strongest far more than with it.'
+        : little
+          ? 'Without scaling, the weakest twentieth receives next to nothing; the strongest, not far more than with it.'
+          : much
+            ? 'Without scaling, the strongest twentieth receives far more than with it; even the weakest receives something.'
+            : 'Here, scaling changes neither end much.'
+    }`,
 };

@@ -13,6 +13,7 @@ export const frame: Common['frame'] = {
     scaling: '缩放',
     weights: '权重',
     sum: '加权求和',
+    training: '训练',
     flow: '全流程',
     matrices: '矩阵',
   },

@@ -12,6 +12,7 @@ const zh: Book = {
     scaling: async () => (await import('./scaling')).scaling,
     weights: async () => (await import('./weights')).weights,
     sum: async () => (await import('./sum')).sum,
+    training: async () => (await import('./training')).training,
     flow: async () => (await import('./flow')).flow,
     matrices: async () => (await import('./matrices')).matrices,
   },

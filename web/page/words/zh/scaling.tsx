@@ -2,10 +2,12 @@
 
 import {
   Dk,
+  Gradient,
   GradientOfQuery,
   Jacobian,
   JacobianForm,
   NormForm,
+  NormOfGradient,
   NormOfJ,
   RootDk,
   Score,
@@ -99,7 +101,7 @@ export const scaling: Words['parts']['scaling'] = {
   countsTable: (name) => `直方图，${name}`,
   counts: '个数',
 
-  ribbonTitle: '梯度会消失吗？不是每一行都会',
+  ribbonTitle: 'softmax 的反应：多数行迟钝，少数行强烈',
   ribbonText: (
     <>
       <p>
@@ -110,9 +112,8 @@ export const scaling: Words['parts']['scaling'] = {
       <p>
         不缩放，
         <Dk /> 不大时，反应反而比缩放时强；再往后中位数一路下降，到 1024，多数行几乎没有反应。但只要有两个键不相上下，
-        <NormOfJ /> 就仍接近 0.5，这已是上限。传到 q 的还要乘上 <b class="k">K</b>，每个键的长度约为{' '}
-        <RootDk then="：" />
-        多数行几乎为零，少数行很大。缩放之后，不论 <Dk /> 多大，各行都差不多。
+        <NormOfJ /> 就仍接近 0.5，这已是上限。缩放之后，不论 <Dk />{' '}
+        多大，各行都差不多。不过这还不是模型学习时用的梯度，那里还要算上键。
       </p>
     </>
   ),
@@ -125,8 +126,6 @@ export const scaling: Words['parts']['scaling'] = {
       <p>
         一个权重为 1、其余为 0，得 1 − 2 + 1 = 0；两个权重各占 ½，得 ½ − ½ + ¼，于是 <NormOfJ /> = ½。
       </p>
-      <p>分数先除以 a，那么按链式法则，传到查询的是它乘上键：</p>
-      <GradientOfQuery />
       <p>
         图要这样看：100 行里，有 90 行落在浅色带中，50 行落在深色带中。各分量互相独立，均值 0，方差
         1；训练好的模型并非如此。
@@ -136,7 +135,7 @@ export const scaling: Words['parts']['scaling'] = {
   ribbonChart: 'd_k 从 1 到 1024 的百分位数，不缩放与缩放各一张。',
   measure: '看什么',
   measures: { norm: '导数的大小', largest: '最大的权重' },
-  measureAxis: { norm: '导数的大小 ‖J‖', largest: '最大的权重' },
+  measureAxis: { norm: '导数的大小 ‖J‖', largest: '最大的权重', gradient: '传到查询的梯度 ‖∂p/∂q‖' },
   unscaled: '不缩放',
   scaled: '缩放，除以',
   ribbonSettings: (keys, draws, stoppedAt, seed) => (
@@ -156,4 +155,57 @@ export const scaling: Words['parts']['scaling'] = {
         `d_k = ${d} 时，最大的权重不缩放占 ${bare[2]}，缩放后占 ${scaled[2]}（中位数）。不缩放，中间一半的行在 ${bare[1]} 到 ${bare[3]} 之间；缩放后，中间一半的行在 ${scaled[1]} 到 ${scaled[3]} 之间。`,
       ),
   },
+
+  gradientTitle: '不缩放梯度就消失？只对一半',
+  gradientText: (
+    <>
+      <p>
+        模型靠传到查询的梯度学习：q 动一点，权重跟着动多少，即 <Gradient then="。" />
+        图中是它的大小 <NormOfGradient then="，" />
+        由引擎的反向传播算出，纵轴是对数的。
+      </p>
+      <p>
+        “缩放让梯度稳定”，说得对：缩放之后，不论 <Dk />{' '}
+        多大，各行都差不多。“不缩放梯度就消失”，只对了一半：每个键的长度约为 <RootDk then="，" />
+        softmax 的导数要乘上它。
+        <Dk /> 越大，几乎收不到梯度的行越多；而少数不相上下的行，收到的反而越来越大。
+      </p>
+    </>
+  ),
+  gradientMore: (little, much) => (
+    <>
+      <p>分数先除以 a，按链式法则：</p>
+      <GradientOfQuery />
+      <p>
+        <NormOfGradient /> 是弗罗贝尼乌斯范数：64 · <Dk /> 个元素的平方和再开方。换一种范数，数值也会不同。
+      </p>
+      <p>
+        把值取成单位矩阵，注意力的输出就是 p；再把单位矩阵的一行当作输出的梯度，得到的就是 <Gradient />{' '}
+        的一行。所以调用一次 attention_backward()（float32）就够了。
+      </p>
+      <p>
+        核对的办法：每十行取一行，把 q 的四个分量各往两边挪一点，用 float64 的前向看 p
+        变了多少。相差多少，按同一行中比对过的最大元素来算。
+      </p>
+      <p>
+        图下那句话的标准：第 5 百分位不到缩放后的 1/{little}，就说“几乎收不到”；第 95 百分位超过缩放后的 {much}{' '}
+        倍，就说“大得多”。
+      </p>
+    </>
+  ),
+  checked: (difference, entries) => (
+    <>
+      反向传播与前向的有限差分相比：{entries} 个元素，最多相差 {difference}。
+    </>
+  ),
+  gradientSentence: ({ d, bare, scaled, little, much }) =>
+    `d_k = ${d}，不缩放：二十行里有一行的 ‖∂p/∂q‖ 低于 ${bare[0]}，中位数是 ${bare[2]}，二十行里有一行高于 ${bare[4]}；缩放后，这三个数是 ${scaled[0]}、${scaled[2]} 和 ${scaled[4]}。${
+      little && much
+        ? '不缩放，最弱的二十分之一几乎收不到梯度，最强的二十分之一收到的则比缩放时大得多。'
+        : little
+          ? '不缩放，最弱的二十分之一几乎收不到梯度，最强的二十分之一也没有比缩放时大多少。'
+          : much
+            ? '不缩放，最强的二十分之一收到的比缩放时大得多，最弱的也还收得到。'
+            : '在这里，缩不缩放，两头都相差不大。'
+    }`,
 };

@@ -5,12 +5,12 @@
 
 import { signal } from '@preact/signals';
 
-import type { LongJobs, LongKind } from '../../worker/protocol';
-import { run, type Running } from '../../worker/pool';
+import { run, type Running } from '../worker/pool';
+import type { LongKind, OptionsOf, ResultOf } from '../worker/protocol';
 
 export interface Drawn<K extends LongKind, S> {
   readonly settings: S;
-  readonly result: LongJobs[K]['result'];
+  readonly result: ResultOf<K>;
   readonly done: number;
   readonly total: number;
 }
@@ -27,7 +27,7 @@ export class Work<K extends LongKind, S> {
   /// `enough` of it done is worth showing.
   constructor(
     private readonly kind: K,
-    private readonly options: (settings: S) => LongJobs[K]['options'],
+    private readonly options: (settings: S) => OptionsOf<K>,
     private readonly enough: (settings: S) => number,
   ) {}
 

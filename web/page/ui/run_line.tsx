@@ -2,14 +2,16 @@
 //
 // Under a figure that is drawn at random: with what it was drawn, how far it is, and the way to stop it or draw again.
 
+import '../style/run_line.css';
+
 import type { ReadonlySignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 
-import { get, set } from '../../state/store';
-import { words } from '../../words';
-import { seed } from './settings';
+import type { NumberField } from '../state/field';
+import { get, set } from '../state/store';
+import { words } from '../words';
 
-interface Runs {
+export interface Runs {
   readonly drawn: ReadonlySignal<{ readonly done: number; readonly total: number } | undefined>;
   readonly running: ReadonlySignal<boolean>;
   stop(): void;
@@ -17,11 +19,12 @@ interface Runs {
 
 export interface RunLineProps {
   readonly work: Runs;
+  readonly seed: NumberField; // the next one is drawn by
   readonly also?: Runs; // runs and stops with it
   readonly children: ComponentChildren; // the settings of what is shown
 }
 
-export function RunLine({ work, also, children }: RunLineProps): JSX.Element {
+export function RunLine({ work, seed, also, children }: RunLineProps): JSX.Element {
   const w = words();
   const drawn = work.drawn.value;
   const running = work.running.value || also?.running.value === true;
@@ -47,4 +50,13 @@ export function RunLine({ work, also, children }: RunLineProps): JSX.Element {
       </button>
     </div>
   );
+}
+
+/// Before its end.
+export function stopped({ done, total }: { readonly done: number; readonly total: number }, running: boolean): boolean {
+  return done < total && !running;
+}
+
+export function count(n: number): string {
+  return n.toLocaleString('en-US');
 }
