@@ -75,8 +75,12 @@ bool is_native(std::string_view name) {
   return name.ends_with("-amx") || name.ends_with("-vnni") || name.ends_with("-bf16") || name.ends_with("-dotprod");
 }
 
-/// Makes Highway's own choice that of the library, which keeps its choice to itself.
+/// Makes Highway's own choice that of the library, which keeps its choice to itself. Asked but once for each: in a virtual
+/// machine the question takes as long as a hundred thousand multiply-adds.
 void follow_active_target() {
+  static const char* followed = nullptr;
+  if (followed == active_target()) return;
+  followed = active_target();
   int64_t target = 0;
   int64_t left = hwy::SupportedTargets() & (HWY_TARGETS);
   bool found = false;
