@@ -2,8 +2,10 @@
 #include "backward_plan.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "kernels/backward.h"
+#include "saturating.h"
 
 namespace foveate {
 namespace {
@@ -14,6 +16,7 @@ constexpr int64_t kAlign = 64;
 constexpr int64_t kUnitsPerWorker = 4;
 
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+/// Saturated sizes stay such.
 constexpr int64_t aligned(int64_t bytes) { return ceil_div(bytes, kAlign) * kAlign; }
 
 BiasTasks bias_tasks(const int64_t* shape, const Extents& e, const BackwardPlan& plan) {
@@ -28,8 +31,10 @@ BiasTasks bias_tasks(const int64_t* shape, const Extents& e, const BackwardPlan&
 }  // namespace
 
 size_t BackwardPlan::workspace_bytes(int64_t workers) const {
-  return static_cast<size_t>(kAlign + prepared + workers * (scratch + row_table + bias_sums) +
-                             slots(workers) * (dq + dk + dv));
+  const int64_t of_workers = saturating_product(workers, saturating_sum(scratch, saturating_sum(row_table, bias_sums)));
+  const int64_t of_units = saturating_product(slots(workers), saturating_sum(dq, saturating_sum(dk, dv)));
+  const int64_t bytes = saturating_sum(kAlign + prepared, saturating_sum(of_workers, of_units));
+  return bytes < kMostCounted ? static_cast<size_t>(bytes) : std::numeric_limits<size_t>::max();
 }
 
 Chunks BackwardPlan::chunks_of(int64_t n_q, int64_t n_kv) const {
@@ -50,11 +55,12 @@ BackwardPlan make_backward_plan(const Extents& e, const BackwardPlanInputs& in) 
   plan.bias = bias_tasks(in.bias_shape, e, plan);
   plan.prepare_tasks = ceil_div(in.query_rows, kPreparedRows);
 
-  const int64_t rounds = plan.chunks.rounds, pairs = rounds * plan.chunks.keys;
-  plan.tasks = plan.prepare_tasks + plan.units * (plan.share_pairs ? pairs + 2 * rounds : 1) + plan.bias.count() +
-               (in.sinks ? e.h_q : 0);
+  const int64_t rounds = plan.chunks.rounds, pairs = saturating_product(rounds, plan.chunks.keys);
+  const int64_t of_unit = plan.share_pairs ? saturating_sum(pairs, 2 * rounds) : 1;
+  plan.tasks = saturating_sum(plan.prepare_tasks + (in.sinks ? e.h_q : 0),
+                              saturating_sum(plan.bias.count(), saturating_product(plan.units, of_unit)));
 
-  const auto bytes = [&](int64_t elements) { return aligned(elements * in.element_size); };
+  const auto bytes = [&](int64_t elements) { return aligned(saturating_product(elements, in.element_size)); };
   plan.scratch = bytes(kernels::backward_scratch_elements(plan.tile_rows, in.lanes, e.d_k, e.d_v));
   plan.row_table = aligned(plan.tile_rows * in.row_size);
   if (in.bias_shape != nullptr) {
@@ -64,9 +70,12 @@ BackwardPlan make_backward_plan(const Extents& e, const BackwardPlanInputs& in) 
   plan.prepared = bytes(2 * in.query_rows);
   if (plan.units == 0) return plan;
   const int64_t blocks = plan.chunks.keys * kernels::kChunkBlocks;
-  plan.dq = bytes(plan.group * e.n_q * e.d_k);
-  plan.dk = bytes(blocks * kernels::accumulator_elements(e.d_k, in.lanes));
-  plan.dv = bytes(blocks * kernels::accumulator_elements(e.d_v, in.lanes));
+  const auto of_keys = [&](int64_t d) {
+    return bytes(saturating_product(blocks, kernels::accumulator_elements(d, in.lanes)));
+  };
+  plan.dq = bytes(saturating_product(plan.group * e.n_q, e.d_k));
+  plan.dk = of_keys(e.d_k);
+  plan.dv = of_keys(e.d_v);
   return plan;
 }
 

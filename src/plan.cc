@@ -2,9 +2,9 @@
 #include "plan.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "kernels/tile.h"
+#include "saturating.h"
 
 namespace foveate {
 namespace {
@@ -14,12 +14,6 @@ constexpr int64_t kAlign = 64;
 
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 constexpr int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
-
-/// a * b for a, b >= 0, or the largest integer.
-constexpr int64_t saturating_product(int64_t a, int64_t b) {
-  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
-  return b != 0 && a > kLargest / b ? kLargest : a * b;
-}
 
 /// Splits are shared out only while their states fit in this: memory stays O(n) with a constant bound on top.
 constexpr int64_t kMaxPartialBytes = int64_t{32} << 20;

@@ -36,7 +36,7 @@ const std::vector<Layer> kLayers = {
     {"api", {"include/foveate/"}, {"tensor", "status"}},
     {"kernels", {"src/kernels/"}, {"tensor"}},
     {"target", {"src/target."}, {"tensor", "status", "api", "kernels"}},
-    {"plan", {"src/plan.", "src/backward_plan."}, {"tensor", "kernels"}},
+    {"plan", {"src/plan.", "src/backward_plan.", "src/saturating."}, {"tensor", "kernels"}},
     {"validate",
      {"src/validate.", "src/check.", "src/overlap.", "src/sequences.", "src/vector_at."},
      {"tensor", "status", "api", "kernels", "plan"}},
