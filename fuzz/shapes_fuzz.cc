@@ -1,8 +1,8 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
 // Any shapes, strides, options and types against the oracle: the bytes are the choices of a random call. Each target gives
-// its own result, all within the bound of one exact one, and so within two of each other. One call in four is made wrong on
-// purpose, and must be refused with nothing written.
+// its own result, all within the bound of one exact one, and so within two of each other; of half of them the gradients, too.
+// One call in four is made wrong on purpose, and must be refused with nothing written.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +17,8 @@
 #include "foveate/target.h"
 #include "tests/attention_case.h"
 #include "tests/error_bound.h"
+#include "tests/gradient_bound.h"
+#include "tests/gradient_case.h"
 #include "tests/random_spec.h"
 
 namespace foveate::trial {
@@ -25,6 +27,16 @@ namespace {
 [[noreturn]] void fail(const Spec& spec, const char* type, const std::string& words) {
   std::cerr << type << ' ' << active_target() << ' ' << spec << '\n' << words << std::endl;
   std::abort();
+}
+
+/// Calls body on each target: it gives what is wrong in words, none if nothing is.
+template <class Body>
+void on_each_target(const Spec& spec, const char* type, const Body& body) {
+  for (int64_t target = 0; target < target_count(); ++target) {
+    if (!pin_target(target_name(target)).ok()) std::abort();
+    const std::string words = body();
+    if (!words.empty()) fail(spec, type, words);
+  }
 }
 
 /// All arguments of a call, to be spoilt.
@@ -174,23 +186,36 @@ void refuse(Choices& c, Case<T>& call, const char* type) {
   if (!call.untouched()) fail(call.spec, type, "written to, though refused: " + words);
 }
 
+/// The gradients of a call of that kind.
+template <class T>
+void differentiate(Choices& c, const Spec& spec, const char* type) {
+  const GradientSpec gradients = random_gradients(c);
+  GradientCase<T> call(spec, gradients);
+  const ExpectedGradients<T> expected(call);
+  on_each_target(spec, type, [&] {
+    const Status status = call.differentiate();
+    const std::string words = status.ok() ? judge(call, expected) : status.message();
+    if (!words.empty()) std::cerr << gradients << '\n';
+    return words;
+  });
+}
+
 template <class T>
 void run(Choices& c, const char* type) {
   const bool wrong = c.one_in(4);
   const int64_t keys = c.one_in(32) ? 1100 : 140;
-  Case<T> call(random_spec(c, {.queries = 60, .keys = keys, .head_dim = 20, .multiply_adds = 60'000}));
+  const Spec spec = random_spec(c, {.queries = 60, .keys = keys, .head_dim = 20, .multiply_adds = 60'000});
+  Case<T> call(spec);
   if (wrong) {
     refuse(c, call, type);
     return;
   }
   const Expected<T> expected(call);
-  for (int64_t target = 0; target < target_count(); ++target) {
-    if (!pin_target(target_name(target)).ok()) std::abort();
+  on_each_target(spec, type, [&] {
     const Status status = call.attend();
-    if (!status.ok()) fail(call.spec, type, status.message());
-    const std::string words = judge(call, expected);
-    if (!words.empty()) fail(call.spec, type, words);
-  }
+    return status.ok() ? judge(call, expected) : status.message();
+  });
+  if (c.one_in(2)) differentiate<T>(c, spec, type);
 }
 
 }  // namespace

@@ -151,10 +151,12 @@ class Backward {
   Prepared prepared(int64_t b, int64_t h, int64_t i, int64_t worker) {
     constexpr T kInfinity = std::numeric_limits<T>::infinity();
     constexpr Prepared kNone = {kInfinity, 0};
+    if (i >= tiles_.sequences().q_length(b)) return kNone;
     const kernels::Row<T> row = tiles_.row(b, h, i);
-    if (row.begin >= row.end) return kNone;
     const Sequences::Place place = tiles_.sequences().query(b, i);
     const T lse = *static_cast<const T*>(row_at(in_.lse, place.batch, h, place.row));
+    // A row that sees no key has nothing but its sink, which may be NaN.
+    if (row.begin >= row.end) return std::isnan(lse) ? Prepared{lse, lse} : kNone;
     if (lse == -kInfinity || lse == kInfinity) return kNone;
     OutputRow output;
     with_element<T>(in_.q.dtype, [&](auto* element) {
@@ -404,13 +406,13 @@ class Backward {
   // dsinks.
 
   void sum_sinks(int64_t h) const {
-    const double sink = float_at(in_.options.sinks, h);
+    const T sink = tiles_.sink(h);
     double sum = 0;
-    for (int64_t b = 0; b < e_.b && sink != -std::numeric_limits<double>::infinity(); ++b) {
+    for (int64_t b = 0; b < e_.b && sink != -std::numeric_limits<T>::infinity(); ++b) {
       for (int64_t i = 0; i < tiles_.sequences().q_length(b); ++i) {
         const Prepared& row = prepared_at(b, h, i);
         if (row.lse == std::numeric_limits<T>::infinity()) continue;
-        sum -= std::exp(sink - static_cast<double>(row.lse)) * static_cast<double>(row.delta);
+        sum -= std::exp(static_cast<double>(sink) - static_cast<double>(row.lse)) * static_cast<double>(row.delta);
       }
     }
     static_cast<T*>(out_.dsinks.data)[h * out_.dsinks.stride] = static_cast<T>(sum);

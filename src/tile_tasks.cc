@@ -93,7 +93,6 @@ kernels::Row<T> TileTasks<T>::row(int64_t batch, int64_t head, int64_t i) const 
   const int64_t first_position = options_.q_offset.value_or(options_.align == Align::bottom_right ? n_kv - n_q : 0);
   const int64_t position = first_position + i - options_.kv_offset.value_or(0);
   const bool there = i < n_q;
-  const T no_sink = -std::numeric_limits<T>::infinity();
   const Sequences::Place place = sequences_.query(batch, i);
   return {.q = there ? row_at(q_, place.batch, head, place.row) : nullptr,
           .begin = there ? std::max<int64_t>(0, position - left_) : 0,
@@ -104,10 +103,15 @@ kernels::Row<T> TileTasks<T>::row(int64_t batch, int64_t head, int64_t i) const 
           .tree = static_cast<const uint64_t*>(row_at(options_.tree_mask, batch, head, i)),
           .head = static_cast<uint32_t>(head),
           .slope = element<T>(options_.alibi_slopes, head, T{0}),
-          .sink = there ? element<T>(options_.sinks, head, no_sink) : no_sink,
+          .sink = there ? sink(head) : -std::numeric_limits<T>::infinity(),
           .o = nullptr,
           .lse = nullptr,
           .weights = nullptr};
+}
+
+template <class T>
+T TileTasks<T>::sink(int64_t head) const {
+  return element<T>(options_.sinks, head, -std::numeric_limits<T>::infinity());
 }
 
 template <class T>

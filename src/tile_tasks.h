@@ -29,6 +29,9 @@ class TileTasks {
   /// Query row i of a head: past the sequence's length a row that sees no key. Outputs are left to the caller.
   kernels::Row<T> row(int64_t batch, int64_t head, int64_t i) const;
 
+  /// A head's sink; -inf: none.
+  T sink(int64_t head) const;
+
   /// Whether such rows all have one mask row, bias row and tree.
   bool alike(bool one_head, bool one_query) const;
 

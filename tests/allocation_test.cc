@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,69 +13,11 @@
 #include "foveate/attention.h"
 #include "foveate/target.h"
 #include "tests/call.h"
-
-namespace {
-/// Allocations of this process while counting is on, by operator new and, on glibc, by malloc.
-std::atomic<bool> counting = false;
-std::atomic<int64_t> allocations = 0;
-
-void* counted(void* memory) {
-  if (counting.load(std::memory_order_relaxed)) allocations.fetch_add(1, std::memory_order_relaxed);
-  return memory;
-}
-}  // namespace
-
-// Sanitizers put their own malloc in place, and see to operator new by it.
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-extern "C" {
-// NOLINTBEGIN(bugprone-reserved-identifier): the C library's names for what is replaced here
-void* __libc_malloc(size_t size);
-void* __libc_calloc(size_t n, size_t size);
-void* __libc_realloc(void* memory, size_t size);
-void* __libc_memalign(size_t alignment, size_t size);
-// NOLINTEND(bugprone-reserved-identifier)
-
-void* malloc(size_t size) noexcept { return counted(__libc_malloc(size)); }
-void* calloc(size_t n, size_t size) noexcept { return counted(__libc_calloc(n, size)); }
-void* realloc(void* memory, size_t size) noexcept { return counted(__libc_realloc(memory, size)); }
-void* aligned_alloc(size_t alignment, size_t size) noexcept { return counted(__libc_memalign(alignment, size)); }
-void* memalign(size_t alignment, size_t size) noexcept { return counted(__libc_memalign(alignment, size)); }
-int posix_memalign(void** memory, size_t alignment, size_t size) noexcept {
-  *memory = counted(__libc_memalign(alignment, size));
-  return *memory != nullptr ? 0 : 12;
-}
-}
-#else
-// A request too large gives null from them too.
-extern "C" [[gnu::visibility("default")]] const char* __asan_default_options() { return "allocator_may_return_null=1"; }
-extern "C" [[gnu::visibility("default")]] const char* __tsan_default_options() { return "allocator_may_return_null=1"; }
-
-void* operator new(size_t size) {
-  void* const memory = counted(std::malloc(size));
-  if (memory == nullptr) std::abort();
-  return memory;
-}
-void* operator new[](size_t size) { return operator new(size); }
-void* operator new(size_t size, const std::nothrow_t&) noexcept { return counted(std::malloc(size)); }
-void* operator new[](size_t size, const std::nothrow_t&) noexcept { return counted(std::malloc(size)); }
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
-#endif
+#include "tests/counted_allocations.h"
+#include "tests/stopping_executor.h"
 
 namespace foveate {
 namespace {
-
-/// How many allocations body makes.
-template <class Body>
-int64_t allocations_of(const Body& body) {
-  allocations = 0;
-  counting = true;
-  body();
-  counting = false;
-  return allocations;
-}
 
 TEST(Counting, SeesAllocations) {
   EXPECT_EQ(allocations_of([] {}), 0);
@@ -184,37 +124,6 @@ TEST(Allocation, AFailedOneIsReported) {
 }
 
 // --- The stop flag and the progress ---
-
-/// Sets a flag as the task of a given number, in order of their start, begins; counts the tasks that wrote.
-class StoppingExecutor final : public Executor {
- public:
-  StoppingExecutor(Executor* inner, int64_t stop_at) : stop_at_(stop_at), inner_(inner) {}
-
-  int64_t concurrency() const override { return inner_->concurrency(); }
-
-  void run(int64_t n_tasks, Task task, void* context) override {
-    struct Both {
-      StoppingExecutor* self;
-      Task task;
-      void* context;
-    } both{this, task, context};
-    inner_->run(
-        n_tasks,
-        [](void* c, int64_t t, int64_t worker) {
-          const Both& call = *static_cast<Both*>(c);
-          if (call.self->started_.fetch_add(1) == call.self->stop_at_) call.self->stop = true;
-          call.task(call.context, t, worker);
-        },
-        &both);
-  }
-
-  std::atomic<bool> stop = false;
-
- private:
-  const int64_t stop_at_;
-  Executor* const inner_;
-  std::atomic<int64_t> started_ = 0;
-};
 
 class Stop : public testing::Test {
  protected:

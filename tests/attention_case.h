@@ -40,6 +40,23 @@ class ShuffledExecutor final : public Executor {
   std::mt19937_64 random_;
 };
 
+/// Calls body(execution) with the executor that a spec names, and the workspace: plan(workers, &bytes) tells how large.
+template <class Plan, class Body>
+Status with_execution(const Spec& s, const Plan& plan, const Body& body) {
+  ShuffledExecutor executor(std::max<int64_t>(s.workers, 1), s.seed);
+  Execution execution;
+  if (s.workers > 0) execution.executor = &executor;
+  std::vector<char> workspace;
+  if (s.own_workspace) {
+    size_t bytes = 0;
+    if (Status status = plan(executor.concurrency(), &bytes); !status.ok()) return status;
+    workspace.assign(bytes + 1, static_cast<char>(0xff));  // NaN, and off by one byte
+    execution.workspace = workspace.data() + 1;
+    execution.workspace_bytes = bytes;
+  }
+  return body(execution);
+}
+
 /// The type an engine type is judged in.
 template <class T>
 using Judge = std::conditional_t<sizeof(T) == 4, double, long double>;
@@ -61,6 +78,18 @@ class Case {
 
   /// v as the engine sees it: an array of its own, or columns of k.
   ConstTensor v_view() const;
+
+  /// What a call of this size is planned by.
+  AttentionShape shape() const {
+    return {.b = spec.b,
+            .h_q = spec.h_q,
+            .h_kv = spec.h_kv,
+            .n_q = spec.n_q,
+            .n_kv = spec.n_kv,
+            .d_k = spec.d_k,
+            .d_v = spec.d_v,
+            .dtype = q.dtype()};
+  }
 
  private:
   std::mt19937_64 random_;
@@ -105,7 +134,6 @@ class Case {
 
   Stored k_scales_, v_scales_, mask_, bias_, slopes_, sinks_;
   Placed<int64_t> tree_;
-  std::vector<char> workspace_;
 };
 
 template <class T>
@@ -417,8 +445,10 @@ void Case<T>::poison_bias() {
       for (int64_t i = 0; i < spec.n_q; ++i)
         for (int64_t j = 0; j < spec.n_kv; ++j) {
           const bool there = i < reference::q_length(problem, b);
-          if (!there || !reference::takes_part(problem, b, h, i, j))
-            bias_.set(b, h, i, j, std::numeric_limits<double>::quiet_NaN());
+          if (there && reference::takes_part(problem, b, h, i, j)) continue;
+          // -inf forbids, NaN in its place would not.
+          if (there && bias_.at(b, h, i, j) == -std::numeric_limits<double>::infinity()) continue;
+          bias_.set(b, h, i, j, std::numeric_limits<double>::quiet_NaN());
         }
 }
 
@@ -436,25 +466,15 @@ Status Case<T>::attend() {
   o.clear();
   lse.clear();
   weights.clear();
-  ShuffledExecutor executor(std::max<int64_t>(spec.workers, 1), spec.seed);
-  Execution execution;
-  if (spec.workers > 0) execution.executor = &executor;
-  if (spec.own_workspace) {
-    const AttentionShape shape = {.b = spec.b,
-                                  .h_q = spec.h_q,
-                                  .h_kv = spec.h_kv,
-                                  .n_q = spec.n_q,
-                                  .n_kv = spec.n_kv,
-                                  .d_k = spec.d_k,
-                                  .d_v = spec.d_v,
-                                  .dtype = q.dtype()};
-    AttentionPlan plan;
-    if (Status status = attention_plan(shape, executor.concurrency(), &plan); !status.ok()) return status;
-    workspace_.assign(plan.workspace_bytes + 1, static_cast<char>(0xff));  // NaN, and off by one byte
-    execution.workspace = workspace_.data() + 1;
-    execution.workspace_bytes = plan.workspace_bytes;
-  }
-  return attention(q.view(), k.view(), v_view(), outputs(), options, execution);
+  const auto plan = [this](int64_t workers, size_t* bytes) {
+    AttentionPlan planned;
+    const Status status = attention_plan(shape(), workers, &planned);
+    *bytes = planned.workspace_bytes;
+    return status;
+  };
+  return with_execution(spec, plan, [this](const Execution& execution) {
+    return attention(q.view(), k.view(), v_view(), outputs(), options, execution);
+  });
 }
 
 }  // namespace foveate::trial

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "foveate/attention.h"
+#include "foveate/attention_backward.h"
+#include "tests/backward_call.h"
 #include "tests/call.h"
 
 namespace foveate {
@@ -184,6 +186,35 @@ TYPED_TEST(ExecutorTest, AttentionWithinATask) {
   for (size_t i = 0; i < 8; ++i) {
     EXPECT_TRUE(statuses[i].ok()) << statuses[i].message();
     expect_same_bits(expected, results[i]);
+  }
+}
+
+TYPED_TEST(ExecutorTest, GradientsFromSeveralThreadsAtOnce) {
+  using Floats = Family<float, float>;
+  constexpr size_t kThreads = 4;
+  TypeParam executor(3);
+  // A task a unit; pairs of chunks shared out.
+  const AttentionShape shapes[] = {{.b = 3, .h_q = 8, .h_kv = 4, .n_q = 30, .n_kv = 70, .d_k = 8, .d_v = 5},
+                                   {.h_q = 2, .h_kv = 1, .n_q = 260, .n_kv = 520, .d_k = 8, .d_v = 8}};
+  for (const AttentionShape& shape : shapes) {
+    const BackwardProblem<Floats> problem(shape, kAllFeatures, 0.25);
+    const GradientsOf<Floats> expected = gradients_of<Floats>(problem.call);
+    std::vector<GradientsOf<Floats>> results(kThreads, GradientsOf<Floats>(problem.call));
+    std::vector<Status> statuses(kThreads);
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&, i] {
+        const Execution execution = {.executor = i % 2 == 0 ? &executor : nullptr};
+        for (int round = 0; round < 2 && statuses[i].ok(); ++round) {
+          statuses[i] = differentiate(problem.call, results[i].views(), execution);
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (size_t i = 0; i < kThreads; ++i) {
+      EXPECT_TRUE(statuses[i].ok()) << statuses[i].message();
+      expect_same_bits(expected, results[i]);
+    }
   }
 }
 

@@ -13,9 +13,12 @@
 #include <vector>
 
 #include "foveate/attention.h"
+#include "foveate/attention_backward.h"
 #include "tests/attention_case.h"
+#include "tests/call.h"
 #include "tests/each_target.h"
 #include "tests/error_bound.h"
+#include "tests/gradient_case.h"
 #include "tests/guard_pages.h"
 #include "tests/spec.h"
 
@@ -60,18 +63,8 @@ class GuardedCall {
 
   /// Calls the engine and leaves what it wrote in the case.
   Status attend() {
-    const Spec& s = case_.spec;
-    const AttentionShape shape = {.b = s.b,
-                                  .h_q = s.h_q,
-                                  .h_kv = s.h_kv,
-                                  .n_q = s.n_q,
-                                  .n_kv = s.n_kv,
-                                  .d_k = s.d_k,
-                                  .d_v = s.d_v,
-                                  .dtype = q_.dtype,
-                                  .kv_offset = s.kv_offset.value_or(0)};
     AttentionPlan plan;
-    if (Status status = attention_plan(shape, 1, &plan); !status.ok()) return status;
+    if (Status status = attention_plan(case_.shape(), 1, &plan); !status.ok()) return status;
     const GuardedMemory workspace(plan.workspace_bytes, edge_);
     const AttentionOutputs into = case_.outputs();
     const GuardedArray o(into.o, edge_), lse(into.lse, edge_), weights(into.weights, edge_);
@@ -83,7 +76,7 @@ class GuardedCall {
     return status;
   }
 
- private:
+ protected:
   ConstTensor guard(const ConstTensor& from) { return arrays_.emplace_back(from, edge_).view(); }
 
   Case<T>& case_;
@@ -93,21 +86,105 @@ class GuardedCall {
   AttentionOptions options_;
 };
 
+/// The backward pass of a case, likewise.
+template <class T>
+class GuardedGradients : GuardedCall<T> {
+ public:
+  GuardedGradients(GradientCase<T>& call, Edge edge) : GuardedCall<T>(call.forward, edge), case_(call), edge_(edge) {}
+
+  /// Calls the engine with what a forward call has left in the case, and leaves there what it wrote.
+  Status differentiate() {
+    AttentionGradients g = case_.gradients();
+    AttentionBackwardPlan plan;
+    if (Status status = attention_backward_plan(case_.forward.shape(), g, 1, &plan); !status.ok()) return status;
+    const GuardedMemory workspace(plan.workspace_bytes, edge_);
+    const GuardedArray o(case_.forward.o.view(), edge_), lse(case_.forward.lse.view(), edge_),
+        d_o(case_.d_o.view(), edge_);
+    std::deque<GuardedArray> outputs;
+    for (Tensor* gradient : {&g.dq, &g.dk, &g.dv, &g.dbias}) {
+      if (gradient->present()) *gradient = outputs.emplace_back(*gradient, edge_).writable();
+    }
+    if (g.dsinks.present()) g.dsinks.data = outputs.emplace_back(case_.dsinks.view(), edge_).writable().data;
+    const Status status =
+        attention_backward(this->q_, this->k_, this->v_, o.view(), lse.view(), d_o.view(), g, this->options_,
+                           {.workspace = workspace.data(), .workspace_bytes = plan.workspace_bytes});
+    for (const GuardedArray& output : outputs) output.copy_back();
+    return status;
+  }
+
+ private:
+  GradientCase<T>& case_;
+  Edge edge_;
+};
+
+/// Calls body() on each target; what is being computed is told if it fails or is the end.
+template <class T, class Body>
+void on_each_target_and_edge(const Spec& spec, Edge edge, const Body& body) {
+  on_each_target([&] {
+    std::ostringstream words;
+    words << name_of(dtype_of<T>()) << ' ' << active_target() << (edge == Edge::end ? " end " : " begin ") << spec;
+    SCOPED_TRACE(words.str());
+    std::strncpy(current_call, words.str().c_str(), sizeof current_call - 1);
+    body();
+  });
+}
+
 template <class T>
 void check(const Spec& spec) {
-  if (testing::Test::HasFailure()) return;  // one report is enough
   Case<T> call(spec);
   const Expected<T> expected(call);
   for (const Edge edge : {Edge::end, Edge::begin}) {
     GuardedCall<T> guarded(call, edge);
-    on_each_target([&] {
-      std::ostringstream words;
-      words << name_of(dtype_of<T>()) << ' ' << active_target() << (edge == Edge::end ? " end " : " begin ") << spec;
-      SCOPED_TRACE(words.str());
-      std::strncpy(current_call, words.str().c_str(), sizeof current_call - 1);
+    on_each_target_and_edge<T>(spec, edge, [&] {
       const Status status = guarded.attend();
       ASSERT_TRUE(status.ok()) << status.message();
       EXPECT_EQ(judge(call, expected), "");
+    });
+  }
+}
+
+/// Gradients of one type or another, and not all of them every time.
+GradientSpec gradients_of(const Spec& s) {
+  constexpr DType types[] = {DType::none, DType::f16, DType::none, DType::bf16, DType::f32};
+  GradientSpec g = {.want_dq = s.seed % 4 != 1, .want_dk = s.seed % 7 != 2, .want_dv = s.seed % 8 != 3};
+  g.dq_type = types[s.seed % 5];
+  g.dk_type = types[(s.seed + 1) % 5];
+  g.dv_type = types[(s.seed + 2) % 5];
+  g.dbias_type = types[(s.seed + 3) % 5];
+  g.d_o_in = s.o_in;
+  g.dq_in = s.q_in;
+  g.dk_in = g.dv_in = s.k_in;
+  return g;
+}
+
+/// Gradients have the bits that they have elsewhere. (backward_test judges their numbers.) Three heads read each key head,
+/// so that tiles hold rows of several, and some offsets put the first key at an odd place of its block.
+template <class T>
+void check_gradients(const Spec& spec) {
+  if (spec.page_size > 0) return;  // keys in pages have none
+  Spec s = spec;
+  s.h_q = 6;
+  s.dropout = s.seed % 6 == 3 ? 0.25 : 0;
+  if (s.seed % 3 == 1) {
+    s.kv_offset = 37 * static_cast<int64_t>(s.seed);
+    s.q_offset = *s.kv_offset + s.n_kv - s.n_q;
+  }
+  GradientCase<T> call(s, gradients_of(s));
+  Stored* const gradients[] = {&call.dq, &call.dk, &call.dv, &call.dbias, &call.dsinks};
+  for (const Edge edge : {Edge::end, Edge::begin}) {
+    GuardedGradients<T> guarded(call, edge);
+    on_each_target_and_edge<T>(s, edge, [&] {
+      Status status = call.differentiate();
+      ASSERT_TRUE(status.ok()) << status.message();
+      std::vector<std::vector<double>> expected;
+      for (Stored* gradient : gradients) {
+        expected.push_back(gradient->packed());
+        gradient->clear();
+      }
+      status = guarded.differentiate();
+      ASSERT_TRUE(status.ok()) << status.message();
+      for (size_t i = 0; i < expected.size(); ++i) expect_same_bits(expected[i], gradients[i]->packed(), "gradient");
+      EXPECT_TRUE(call.padding_intact());
     });
   }
 }
@@ -116,9 +193,9 @@ constexpr int64_t kDims[] = {1, 3, 17, 40, 64};
 constexpr int64_t kKeys[] = {1, 15, 17, 65, 130};
 constexpr int64_t kQueries[] = {1, 2, 5, 17, 50};
 
-/// Sizes all against each other, each with another set of options and another way in which sequences lie.
-template <class T>
-void check_sizes(const Spec& types) {
+/// Checks sizes all against each other, each with another set of options and another way in which sequences lie.
+template <class Check>
+void check_sizes(const Spec& types, const Check& check_one) {
   uint64_t turn = 0;
   for (const int64_t d : kDims) {
     for (const int64_t n_kv : kKeys) {
@@ -143,7 +220,7 @@ void check_sizes(const Spec& types) {
           if (turn % 13 == 6) s.k_in.gap = s.v_in.gap = s.q_in.gap = s.o_in.gap = {1, 1, 1, 2};
           s.int32 = turn % 2 == 0;
           s.seed = ++turn;
-          check<T>(s);
+          if (!testing::Test::HasFailure()) check_one(s);  // one report is enough
         }
       }
     }
@@ -171,26 +248,45 @@ TEST_F(GuardPagesDeathTest, ATouchIsTheEnd) {
   EXPECT_DEATH(at_begin.data()[-1] = 1, "");
 }
 
-TEST_F(GuardPages, Float64) { check_sizes<double>({}); }
-TEST_F(GuardPages, Float32) { check_sizes<float>({}); }
-TEST_F(GuardPages, Float16) {
-  check_sizes<float>({.q_type = DType::f16,
-                      .k_type = DType::f16,
-                      .v_type = DType::f16,
-                      .bias_type = DType::f16,
-                      .vector_type = DType::f16});
+/// Types that arrays are stored as. float64 computes with itself alone.
+constexpr Spec kFloat32 = {};
+constexpr Spec kFloat16 = {.q_type = DType::f16,
+                           .k_type = DType::f16,
+                           .v_type = DType::f16,
+                           .bias_type = DType::f16,
+                           .vector_type = DType::f16};
+constexpr Spec kBFloat16 = {
+    .q_type = DType::bf16, .k_type = DType::bf16, .v_type = DType::bf16, .bias_type = DType::bf16};
+constexpr Spec kBesideBFloat16 = {.k_type = DType::bf16, .v_type = DType::bf16};
+constexpr Spec kBesideFloat16 = {.k_type = DType::f16, .v_type = DType::f16};
+constexpr Spec kBesideInt8 = {.k_type = DType::i8, .v_type = DType::i8};
+constexpr Spec kBesideInt8OfChannels = {
+    .q_type = DType::bf16, .k_type = DType::i8, .v_type = DType::i8, .k_scales = {false, true, false, true}};
+constexpr Spec kValuesOfKeys = {.k_type = DType::bf16, .v_of_k = true};
+
+TEST_F(GuardPages, Float64) { check_sizes({}, check<double>); }
+TEST_F(GuardPages, Float32) { check_sizes(kFloat32, check<float>); }
+TEST_F(GuardPages, Float16) { check_sizes(kFloat16, check<float>); }
+TEST_F(GuardPages, BFloat16) { check_sizes(kBFloat16, check<float>); }
+TEST_F(GuardPages, Float32BesideABFloat16Cache) { check_sizes(kBesideBFloat16, check<float>); }
+TEST_F(GuardPages, Float32BesideAFloat16Cache) { check_sizes(kBesideFloat16, check<float>); }
+TEST_F(GuardPages, Float32BesideAnInt8Cache) { check_sizes(kBesideInt8, check<float>); }
+TEST_F(GuardPages, BFloat16BesideAnInt8CacheOfChannelScales) { check_sizes(kBesideInt8OfChannels, check<float>); }
+TEST_F(GuardPages, ValuesThatAreColumnsOfTheKeys) { check_sizes(kValuesOfKeys, check<float>); }
+
+using GuardPagesOfGradients = GuardPages;
+
+TEST_F(GuardPagesOfGradients, Float64) { check_sizes({}, check_gradients<double>); }
+TEST_F(GuardPagesOfGradients, Float32) { check_sizes(kFloat32, check_gradients<float>); }
+TEST_F(GuardPagesOfGradients, Float16) { check_sizes(kFloat16, check_gradients<float>); }
+TEST_F(GuardPagesOfGradients, BFloat16) { check_sizes(kBFloat16, check_gradients<float>); }
+TEST_F(GuardPagesOfGradients, Float32BesideBFloat16) { check_sizes(kBesideBFloat16, check_gradients<float>); }
+TEST_F(GuardPagesOfGradients, Float32BesideFloat16) { check_sizes(kBesideFloat16, check_gradients<float>); }
+TEST_F(GuardPagesOfGradients, Float32BesideInt8) { check_sizes(kBesideInt8, check_gradients<float>); }
+TEST_F(GuardPagesOfGradients, BFloat16BesideInt8OfChannels) {
+  check_sizes(kBesideInt8OfChannels, check_gradients<float>);
 }
-TEST_F(GuardPages, BFloat16) {
-  check_sizes<float>({.q_type = DType::bf16, .k_type = DType::bf16, .v_type = DType::bf16, .bias_type = DType::bf16});
-}
-TEST_F(GuardPages, Float32BesideABFloat16Cache) { check_sizes<float>({.k_type = DType::bf16, .v_type = DType::bf16}); }
-TEST_F(GuardPages, Float32BesideAFloat16Cache) { check_sizes<float>({.k_type = DType::f16, .v_type = DType::f16}); }
-TEST_F(GuardPages, Float32BesideAnInt8Cache) { check_sizes<float>({.k_type = DType::i8, .v_type = DType::i8}); }
-TEST_F(GuardPages, BFloat16BesideAnInt8CacheOfChannelScales) {
-  check_sizes<float>(
-      {.q_type = DType::bf16, .k_type = DType::i8, .v_type = DType::i8, .k_scales = {false, true, false, true}});
-}
-TEST_F(GuardPages, ValuesThatAreColumnsOfTheKeys) { check_sizes<float>({.k_type = DType::bf16, .v_of_k = true}); }
+TEST_F(GuardPagesOfGradients, ValuesThatAreColumnsOfTheKeys) { check_sizes(kValuesOfKeys, check_gradients<float>); }
 
 }  // namespace
 }  // namespace foveate::trial

@@ -6,15 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
 #include "foveate/attention.h"
 #include "tests/attention_case.h"
 #include "tests/each_target.h"
+#include "tests/edges.h"
 #include "tests/error_bound.h"
 #include "tests/random_spec.h"
 
@@ -34,38 +33,7 @@ void check(const Spec& spec) {
   });
 }
 
-/// The number of query rows a full tile has, on each target.
-template <class T>
-std::set<int64_t> tile_rows() {
-  std::set<int64_t> rows;
-  on_each_target([&] {
-    AttentionPlan plan;
-    ASSERT_TRUE(attention_plan({.dtype = dtype_of<T>()}, 1, &plan).ok());
-    rows.insert(plan.tile_rows);
-  });
-  return rows;
-}
-
-/// Query counts at the edges of vectors and tiles of every target.
-template <class T>
-std::set<int64_t> edges() {
-  std::set<int64_t> counts = {1, 2};
-  for (int64_t rows : tile_rows<T>()) {
-    for (int64_t near : {-1, 0, 1}) {
-      counts.insert(rows / 3 + near);
-      counts.insert(rows + near);
-    }
-  }
-  counts.erase(0);
-  return counts;
-}
-
-/// The dtype of biases and vectors that is not the natural one.
-template <class T>
-constexpr DType kOther = sizeof(T) == 4 ? DType::f64 : DType::f32;
-
 constexpr int64_t kKeys[] = {1, 2, 3, 63, 64, 65, 127, 128, 129, 1023, 1024, 1025, 2049};
-constexpr int64_t kHeadDims[] = {1, 2, 3, 7, 8, 9, 17, 64, 65, 80, 128, 256};
 
 template <class T>
 class Kernel : public testing::Test {};
@@ -131,42 +99,7 @@ TYPED_TEST(Kernel, HeadsShareKeys) {
 
 /// Every option alone, in a call with odd sizes and one with more rows than a tile of the widest target.
 TYPED_TEST(Kernel, EachOptionAlone) {
-  const Spec options[] = {
-      {.scale = 0.3},
-      {.scale = 0.0},
-      {.scale = -2.0},
-      {.causal = true},
-      {.causal = true, .align = Align::top_left},
-      {.window_left = 0},
-      {.window_left = 20},
-      {.window_right = 0},
-      {.window_right = 3},
-      {.window_left = 9, .window_right = 4},
-      {.align = Align::top_left, .window_left = 9, .window_right = 4},
-      {.window_left = INT64_MAX, .window_right = INT64_MAX},
-      {.mask = Whole{1, 1, 1, 1}},
-      {.bias = Whole{1, 1, 1, 1}},
-      {.bias = Whole{1, 1, 1, 1}, .bias_forbids = true},
-      {.bias = Whole{1, 1, 1, 1}, .bias_type = kOther<TypeParam>},
-      {.bias = Whole{1, 1, 1, 1}, .bias_huge = true, .bias_type = kOther<TypeParam>},
-      {.softcap = 0.25},
-      {.softcap = 30},
-      {.alibi = true},
-      {.alibi = true, .vector_type = kOther<TypeParam>, .vector_stride = -1},
-      {.sinks = true},
-      {.sinks = true, .vector_type = kOther<TypeParam>, .vector_stride = 3},
-      {.q_lengths = true},
-      {.kv_lengths = true},
-      {.q_lengths = true, .kv_lengths = true, .int32 = true, .vector_stride = 2},
-      {.causal = true, .q_offset = 40},
-      {.causal = true, .q_offset = -3},
-      {.causal = true, .q_offset = 1040, .kv_offset = 1000},
-      {.kv_offset = -70},
-      {.non_finite = 5},
-      {.magnitude = 30},
-      {.magnitude = 1e-20},
-  };
-  for (Spec spec : options) {
+  for (Spec spec : each_option<TypeParam>()) {
     spec.b = 2, spec.h_q = 4, spec.h_kv = 2, spec.n_q = 13, spec.n_kv = 131, spec.d_k = 9, spec.d_v = 5, spec.seed = 15;
     check<TypeParam>(spec);
     spec.b = 1, spec.h_q = 2, spec.h_kv = 1, spec.n_q = 101, spec.n_kv = 83, spec.d_k = 16, spec.d_v = 24;
@@ -193,18 +126,6 @@ TYPED_TEST(Kernel, MaskAndBiasBroadcastInAllWays) {
 }
 
 TYPED_TEST(Kernel, StridedViews) {
-  const Placement ways[] = {
-      {.order = {0, 2, 1, 3}},                       // bnhd
-      {.order = {0, 1, 3, 2}},                       // transposed: the last axis is not adjacent
-      {.order = {3, 2, 1, 0}, .gap = {3, 1, 1, 1}},  // Fortran order, sliced
-      {.gap = {1, 1, 1, 2}},                         // every other component
-      {.gap = {1, 2, 3, 1}},                         // every third row of every other head
-      {.reversed = {true, true, true, true}},
-      {.reversed = {false, false, true, false}},
-      {.order = {0, 1, 3, 2}, .reversed = {false, false, false, true}},
-      {.guard = 1},  // misaligned by one element
-      {.guard = 0, .stride_of_one = -1234567},
-  };
   Spec spec = {.b = 2,
                .h_q = 2,
                .h_kv = 2,
@@ -216,7 +137,7 @@ TYPED_TEST(Kernel, StridedViews) {
                .mask = Whole{1, 1, 1, 1},
                .bias = Whole{1, 1, 1, 1},
                .seed = 17};
-  for (const Placement& way : ways) {
+  for (const Placement& way : kWaysToLie) {
     spec.q_in = spec.k_in = spec.v_in = spec.mask_in = spec.bias_in = spec.o_in = spec.lse_in = spec.weights_in = way;
     check<TypeParam>(spec);
     spec.b = spec.h_q = spec.h_kv = 1;
@@ -254,18 +175,13 @@ TYPED_TEST(Kernel, NonFiniteInputsReachJustTheRowsThatSeeThem) {
   }
 }
 
-int64_t from_environment(const char* name, int64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text != nullptr ? std::strtoll(text, nullptr, 10) : otherwise;
-}
-
 TYPED_TEST(Kernel, RandomCalls) {
   const int64_t seed = from_environment("FOVEATE_TEST_SEED", 1), cases = from_environment("FOVEATE_TEST_CASES", 600);
   for (int64_t i = 0; i < cases && !this->HasFailure(); ++i) {
     SCOPED_TRACE(testing::Message() << "FOVEATE_TEST_SEED=" << seed + i << " FOVEATE_TEST_CASES=1");
     Choices choices(static_cast<uint64_t>(seed + i));
     check<TypeParam>(random_spec(
-        choices, {.queries = 60, .keys = i % 16 == 0 ? 2100 : 300, .head_dim = 80, .multiply_adds = 400'000}));
+        choices, {.queries = 60, .keys = (seed + i) % 16 == 1 ? 2100 : 300, .head_dim = 80, .multiply_adds = 400'000}));
   }
 }
 

@@ -172,6 +172,19 @@ inline Spec random_spec(Choices& c, const Limits& limits) {
   return s;
 }
 
+inline GradientSpec random_gradients(Choices& c) {
+  GradientSpec g;
+  for (bool* wanted : {&g.want_dq, &g.want_dk, &g.want_dv, &g.want_dbias, &g.want_dsinks}) *wanted = !c.one_in(6);
+  for (DType* dtype : {&g.dq_type, &g.dk_type, &g.dv_type, &g.dbias_type}) {
+    if (c.one_in(3)) *dtype = c.one_of({DType::f32, DType::f16, DType::bf16});
+  }
+  g.d_o_in = random_placement(c, true);
+  for (Placement* in : {&g.dq_in, &g.dk_in, &g.dv_in, &g.dbias_in}) *in = random_placement(c, false);
+  g.magnitude = c.one_of({1.0, 1.0, 1.0, 30.0, 1e-3, 1e-30});
+  g.non_finite = c.one_in(8) ? 1 + c.below(3) : 0;
+  return g;
+}
+
 }  // namespace foveate::trial
 
 #endif  // FOVEATE_TESTS_RANDOM_SPEC_H_

@@ -61,21 +61,35 @@ struct Spec {
   uint64_t seed = 1;
 };
 
+/// What is asked of the gradients of a call, beside its Spec: o, lse and d_o have the type of q.
+struct GradientSpec {
+  bool want_dq = true, want_dk = true, want_dv = true;
+  bool want_dbias = true, want_dsinks = true;  ///< where there is a bias, where there are sinks
+
+  /// What gradients are stored as; none: the computing type. float64 is rounded to itself alone.
+  DType dq_type = DType::none, dk_type = DType::none, dv_type = DType::none, dbias_type = DType::none;
+  Placement d_o_in = {}, dq_in = {}, dk_in = {}, dv_in = {}, dbias_in = {};
+
+  double magnitude = 1;    ///< of d_o
+  int64_t non_finite = 0;  ///< so many elements of d_o are NaN or Inf
+};
+
 inline std::ostream& operator<<(std::ostream& out, const Whole& axes) {
   return out << axes[0] << axes[1] << axes[2] << axes[3];
 }
 
+inline void print_type(std::ostream& out, const char* name, DType dtype) {
+  if (dtype != DType::none) out << name << name_of(dtype);
+}
+
 inline void print_storage(std::ostream& out, const Spec& s) {
-  const auto type = [&out](const char* name, DType dtype) {
-    if (dtype != DType::none) out << name << name_of(dtype);
-  };
-  type(" q ", s.q_type);
-  type(" k ", s.k_type);
+  print_type(out, " q ", s.q_type);
+  print_type(out, " k ", s.k_type);
   if (s.k_type == DType::i8) out << " scales " << s.k_scales;
-  type(" v ", s.v_type);
+  print_type(out, " v ", s.v_type);
   if (s.v_type == DType::i8) out << " scales " << s.v_scales;
-  type(" bias ", s.bias_type);
-  type(" vectors ", s.vector_type);
+  print_type(out, " bias ", s.bias_type);
+  print_type(out, " vectors ", s.vector_type);
   if (s.v_of_k) out << " v_of_k";
   if (s.int32) out << " int32";
   if (s.packed_queries) out << " packed_queries";
@@ -110,6 +124,16 @@ inline std::ostream& operator<<(std::ostream& out, const Spec& s) {
       << " non_finite " << s.non_finite << " poison " << s.poison << " wants " << s.want_o << s.want_lse
       << s.want_weights << " workers " << s.workers;
   return out << (s.own_workspace ? " own_workspace" : "");
+}
+
+inline std::ostream& operator<<(std::ostream& out, const GradientSpec& g) {
+  out << "gradients " << g.want_dq << g.want_dk << g.want_dv << g.want_dbias << g.want_dsinks;
+  print_type(out, " dq ", g.dq_type);
+  print_type(out, " dk ", g.dk_type);
+  print_type(out, " dv ", g.dv_type);
+  print_type(out, " dbias ", g.dbias_type);
+  return out << " d_o " << g.d_o_in << " dq " << g.dq_in << " dk " << g.dk_in << " dv " << g.dv_in << " dbias "
+             << g.dbias_in << " magnitude " << g.magnitude << " non_finite " << g.non_finite;
 }
 
 }  // namespace foveate::trial

@@ -12,6 +12,7 @@
 #include "foveate/attention.h"
 #include "tests/attention_case.h"
 #include "tests/each_target.h"
+#include "tests/edges.h"
 #include "tests/error_bound.h"
 #include "tests/native_products.h"
 #include "tests/spec.h"
@@ -31,24 +32,6 @@ void check(const Spec& spec) {
     EXPECT_EQ(judge(call, expected), "");
   });
 }
-
-/// What is used: one narrow type throughout, or a cache narrower than the queries.
-struct Family {
-  DType q, k, v;
-
-  Spec of(Spec spec) const {
-    spec.q_type = q;
-    spec.k_type = k;
-    spec.v_type = v;
-    return spec;
-  }
-};
-constexpr Family kFamilies[] = {
-    {DType::f16, DType::f16, DType::f16}, {DType::bf16, DType::bf16, DType::bf16},
-    {DType::f32, DType::f16, DType::f16}, {DType::f32, DType::bf16, DType::bf16},
-    {DType::f32, DType::i8, DType::i8},   {DType::bf16, DType::i8, DType::i8},
-    {DType::f16, DType::i8, DType::i8},
-};
 
 TEST(Storage, EachTypeBesideEachOther) {
   for (const DType q : {DType::f32, DType::f16, DType::bf16}) {

@@ -37,7 +37,7 @@ inline constexpr int64_t kChunkRows = 512;
 /// What a query row brings to the backward pass.
 template <class T>
 struct GradientRow {
-  const void* d_o;  ///< d_v elements of the queries' type, d_o_stride apart; nullptr: the row takes no part
+  const void* d_o;  ///< d_v elements of the queries' type, d_o_stride apart
   T lse;
   T delta;  ///< d_o . o
 };

@@ -37,7 +37,7 @@ HWY_INLINE bool LoadNativeBackwardTile(const BackwardTask<float>& task, const Ba
   bool finite = true;
   LoadBackwardLanes(task, b);
   const auto row_at = [&](const Panels<float>& panels, int64_t r) -> const BFloat16* {
-    if (r >= task.tile.n_rows || task.gradient_rows[r].d_o == nullptr) return nullptr;
+    if (r >= task.tile.n_rows || task.tile.rows[r].begin >= task.tile.rows[r].end) return nullptr;
     return static_cast<const BFloat16*>(&panels == &b.q ? task.tile.rows[r].q : task.gradient_rows[r].d_o);
   };
   for (const Panels<float>* panels : {&b.q, &b.d_o}) {

@@ -136,7 +136,7 @@ HWY_INLINE void LoadBackwardTile(D d, const BackwardTask<T>& task, BackwardTile<
   const int64_t width = b.tile.width;
   LoadBackwardLanes(task, b);
   for (int64_t r = 0; r < width; ++r) {
-    if (r < task.tile.n_rows && task.gradient_rows[r].d_o != nullptr) {
+    if (r < task.tile.n_rows && task.tile.rows[r].begin < task.tile.rows[r].end) {
       LoadPanelRow(task.tile, task.tile.rows[r].q, task.tile.q_stride, r, width, b.q);
       LoadPanelRow(task.tile, task.gradient_rows[r].d_o, task.d_o_stride, r, width, b.d_o);
     } else {
