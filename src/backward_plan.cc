@@ -67,7 +67,7 @@ BackwardPlan make_backward_plan(const Extents& e, const BackwardPlanInputs& in) 
     plan.bias_sums =
         bytes(kernels::kChunkKeys * plan.tile_rows) + aligned(plan.tile_rows * static_cast<int64_t>(sizeof(double)));
   }
-  plan.prepared = bytes(2 * in.query_rows);
+  plan.prepared = bytes(saturating_product(3, in.query_rows));
   if (plan.units == 0) return plan;
   const int64_t blocks = plan.chunks.keys * kernels::kChunkBlocks;
   const auto of_keys = [&](int64_t d) {

@@ -46,7 +46,7 @@ struct BackwardPlan {
 
   // Bytes, each a multiple of a cache line.
   int64_t scratch, row_table, bias_sums;  ///< for one worker
-  int64_t prepared;                       ///< lse and delta of all rows
+  int64_t prepared;                       ///< lse, a factor and delta of all rows
   int64_t dq, dk, dv;                     ///< sums of one unit
 
   /// Units whose sums are held at a time.

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <limits>
 
-#include "foveate/float16.h"
 #include "kernels/backward.h"
 #include "kernels/native.h"
 #include "sequences.h"
+#include "stored_rows.h"
 #include "tasks.h"
 #include "tile_tasks.h"
 #include "vector_at.h"
@@ -17,54 +17,9 @@
 namespace foveate {
 namespace {
 
-/// Calls body with a null pointer of the element type that a dtype names, among those that T is stored as.
-template <class T, class Body>
-void with_element(DType dtype, const Body& body) {
-  if constexpr (std::is_same_v<T, float> && kernels::kNarrowTypes) {
-    if (dtype == DType::f16) return body(static_cast<Float16*>(nullptr));
-    if (dtype == DType::bf16) return body(static_cast<BFloat16*>(nullptr));
-  }
-  body(static_cast<T*>(nullptr));
-}
-
-/// n sums of T, times a factor, to elements E; a null pointer stands for zeros.
-template <class E, class T>
-void store(const T* sums, T factor, int64_t n, E* to, int64_t stride) {
-  if (sums == nullptr) {
-    for (int64_t i = 0; i < n; ++i) to[i * stride] = E{};
-  } else if (stride == 1) {
-    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<E>(sums[i] * factor + T{0});
-  } else {
-    for (int64_t i = 0; i < n; ++i) to[i * stride] = static_cast<E>(sums[i] * factor + T{0});
-  }
-}
-
-/// A row of o and of d_o.
-struct OutputRow {
-  double product = 0;  ///< d_o . o
-  bool zero = true;    ///< o is 0 throughout
-};
-
-template <class E>
-OutputRow output_row(const void* o_row, int64_t o_stride, const void* d_o_row, int64_t d_o_stride, int64_t n) {
-  const E *o = static_cast<const E*>(o_row), *d_o = static_cast<const E*>(d_o_row);
-  using Wide = std::conditional_t<sizeof(E) == sizeof(double), double, float>;
-  constexpr int64_t kChains = 4;
-  OutputRow row;
-  double chains[kChains] = {};
-  const auto join = [&](int64_t i, int64_t chain) {
-    const double x = static_cast<Wide>(o[i * o_stride]), y = static_cast<Wide>(d_o[i * d_o_stride]);
-    chains[chain] += x * y;
-    row.zero &= x == 0;
-  };
-  int64_t i = 0;
-  for (; i + kChains <= n; i += kChains) {
-    for (int64_t chain = 0; chain < kChains; ++chain) join(i + chain, chain);
-  }
-  for (; i < n; ++i) join(i, i % kChains);
-  row.product = (chains[0] + chains[1]) + (chains[2] + chains[3]);
-  return row;
-}
+/// Beyond it lse is too coarse to tell weights by (a rounding is 2^-14 of a weight in float32): at 1e7 even ln 2 is lost, and of
+/// two equal keys each would have all the weight.
+constexpr double kFarFromZero = 1024;
 
 /// One call on its way.
 template <class T>
@@ -107,9 +62,9 @@ class Backward {
   }
 
  private:
-  /// What a query row brings: lse, +inf for a row without weight, and delta.
+  /// What a query row brings: weights are exp(s - lse) * factor. lse is +inf for a row without weight.
   struct Prepared {
-    T lse, delta;
+    T lse, factor, delta;
   };
 
   /// Sums of one unit.
@@ -150,13 +105,13 @@ class Backward {
 
   Prepared prepared(int64_t b, int64_t h, int64_t i, int64_t worker) {
     constexpr T kInfinity = std::numeric_limits<T>::infinity();
-    constexpr Prepared kNone = {kInfinity, 0};
+    constexpr Prepared kNone = {kInfinity, 1, 0};
     if (i >= tiles_.sequences().q_length(b)) return kNone;
     const kernels::Row<T> row = tiles_.row(b, h, i);
     const Sequences::Place place = tiles_.sequences().query(b, i);
     const T lse = *static_cast<const T*>(row_at(in_.lse, place.batch, h, place.row));
     // A row that sees no key has nothing but its sink, which may be NaN.
-    if (row.begin >= row.end) return std::isnan(lse) ? Prepared{lse, lse} : kNone;
+    if (row.begin >= row.end) return std::isnan(lse) ? Prepared{lse, 1, lse} : kNone;
     if (lse == -kInfinity || lse == kInfinity) return kNone;
     OutputRow output;
     with_element<T>(in_.q.dtype, [&](auto* element) {
@@ -164,23 +119,40 @@ class Backward {
       output = output_row<E>(row_at(in_.o, place.batch, h, place.row), step(in_.o, 3),
                              row_at(in_.d_o, place.batch, h, place.row), step(in_.d_o, 3), e_.d_v);
     });
+    const auto delta = static_cast<T>(output.product);
     // Where the sink has all the weight, the keys may have none at all: then d_o has no say either, were it NaN.
-    if (lse == row.sink && output.zero && is_weightless(row, b, h, worker)) return kNone;
-    return {lse, static_cast<T>(output.product)};
+    const bool maybe_none = lse == row.sink && output.zero;
+    if (!maybe_none && !(std::abs(lse) > static_cast<T>(kFarFromZero))) return {lse, 1, delta};
+    const Maximum keys = maximum_of(row, b, h, worker);
+    if (maybe_none && keys.m == -kInfinity) return kNone;
+    const T m = std::max(keys.m, row.sink);
+    const double sink = static_cast<double>(row.sink) - static_cast<double>(m);
+    const double z = keys.l * std::exp(static_cast<double>(keys.m) - static_cast<double>(m)) + std::exp(sink);
+    return std::isfinite(z) ? Prepared{m, static_cast<T>(1 / z), delta} : Prepared{lse, 1, delta};
   }
 
-  /// Whether no key of the row takes part with a score above -inf.
-  bool is_weightless(kernels::Row<T> row, int64_t b, int64_t h, int64_t worker) {
-    T lse = 0;
-    row.sink = -std::numeric_limits<T>::infinity();
-    row.lse = &lse;
+  /// The greatest score of a row's keys, and the sum of their weights relative to it.
+  struct Maximum {
+    T m = -std::numeric_limits<T>::infinity();
+    double l = 0;
+  };
+  Maximum maximum_of(const kernels::Row<T>& row, int64_t b, int64_t h, int64_t worker) {
     kernels::TileTask<T> task = tiles_.task(b, h / plan_.group);
     task.rows = &row;
     task.n_rows = 1;
     task.shared = true;
     task.scratch = scratch(worker);
-    forward_.attend(task);
-    return lse == row.sink;
+    T* const state = task.scratch + kernels::scratch_elements(plan_.tile_rows, e_.d_k, e_.d_v);
+    Maximum all;
+    for (int64_t split = 0; split < kernels::splits_of(plan_.phase, e_.n_kv); ++split) {
+      forward_.attend_split(task, split, state);
+      const T m = std::max(all.m, state[0]), l = state[forward_.lanes];
+      if (l == 0) continue;
+      all.l = all.l * std::exp(static_cast<double>(all.m) - static_cast<double>(m)) +
+              static_cast<double>(l) * std::exp(static_cast<double>(state[0]) - static_cast<double>(m));
+      all.m = m;
+    }
+    return all;
   }
 
   const Prepared& prepared_at(int64_t b, int64_t h, int64_t i) const {
@@ -295,13 +267,14 @@ class Backward {
     for (int64_t r = 0; r < n; ++r, ++row, ++gradient) {
       const auto [b, h, i] = row_of(r);
       *row = tiles_.row(b, h, i);
-      *gradient = {nullptr, 0, 0};
+      *gradient = {.d_o = nullptr, .lse = 0, .factor = 1, .delta = 0};
       if (row->begin >= row->end || prepared_at(b, h, i).lse == std::numeric_limits<T>::infinity()) {
         row->begin = row->end = 0;
         continue;
       }
       const Sequences::Place place = tiles_.sequences().query(b, i);
-      *gradient = {row_at(in_.d_o, place.batch, h, place.row), prepared_at(b, h, i).lse, prepared_at(b, h, i).delta};
+      const Prepared& prepared = prepared_at(b, h, i);
+      *gradient = {row_at(in_.d_o, place.batch, h, place.row), prepared.lse, prepared.factor, prepared.delta};
       seen |= row->begin < last && row->end > first;
     }
     task.tile.n_rows = n;
@@ -412,7 +385,8 @@ class Backward {
       for (int64_t i = 0; i < tiles_.sequences().q_length(b); ++i) {
         const Prepared& row = prepared_at(b, h, i);
         if (row.lse == std::numeric_limits<T>::infinity()) continue;
-        sum -= std::exp(static_cast<double>(sink) - static_cast<double>(row.lse)) * static_cast<double>(row.delta);
+        const double weight = std::exp(static_cast<double>(sink) - static_cast<double>(row.lse));
+        sum -= weight * static_cast<double>(row.factor) * static_cast<double>(row.delta);
       }
     }
     static_cast<T*>(out_.dsinks.data)[h * out_.dsinks.stride] = static_cast<T>(sum);

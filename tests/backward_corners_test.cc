@@ -268,19 +268,25 @@ TYPED_TEST(BackwardCorners, OfASinkByPencil) {
 
 // --- Numbers ---
 
-/// Weights are made anew from lse, which has a score's absolute precision: half its unit of ln 2, of -5e4 for float32.
-TYPED_TEST(BackwardCorners, VeryNegativeScoresAreOrdinary) {
+/// lse itself is too coarse there to tell two equal weights from two whole ones.
+TYPED_TEST(BackwardCorners, ScoresFarFromZeroAreOrdinary) {
   using T = TypeParam;
-  PackedGradients<T> call = of_scores<T>({T{-5e4}, T{-5e4}}, {1, 3});
-  call.bias = {0, 0};
-  const T off = T{5e4} * std::numeric_limits<T>::epsilon();
-  on_each_target(call, [&] {
-    EXPECT_NEAR(call.dbias[0], -0.5, off);
-    EXPECT_NEAR(call.dbias[1], 0.5, off);
-    EXPECT_NEAR(call.dv[0], 0.5, off);
-    EXPECT_NEAR(call.dv[1], 0.5, off);
-    EXPECT_NEAR(call.dk[1], 0.5, off);
-  });
+  for (const T score : {T{-5e4}, T{-1e35f}, T{1e30f}, -kLargest<T> / 2}) {
+    SCOPED_TRACE(score);
+    PackedGradients<T> call = of_scores<T>({score, score}, {1, 3});
+    call.bias = {0, 0};
+    on_each_target(call, [&] {
+      EXPECT_EQ(call.dbias, (std::vector<T>{T{-0.5}, T{0.5}}));
+      EXPECT_EQ(call.dv, (std::vector<T>{T{0.5}, T{0.5}}));
+    });
+    PackedGradients<T> with_sink = call;
+    with_sink.sinks = {score};
+    with_sink.bias.clear();
+    on_each_target(with_sink, [&] {
+      for (const T x : with_sink.dv) expect_close(x, T{1} / 3);
+      expect_close(with_sink.dsinks[0], -T{1} / 3 * (T{4} / 3));
+    });
+  }
 }
 
 /// The larger score has all the weight, the other none.

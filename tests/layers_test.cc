@@ -41,7 +41,7 @@ const std::vector<Layer> kLayers = {
      {"src/validate.", "src/check.", "src/overlap.", "src/sequences.", "src/vector_at."},
      {"tensor", "status", "api", "kernels", "plan"}},
     {"run",
-     {"src/run.", "src/backward_run.", "src/tile_tasks.", "src/tasks.", "src/fp_mode."},
+     {"src/run.", "src/backward_run.", "src/tile_tasks.", "src/stored_rows.", "src/tasks.", "src/fp_mode."},
      {"tensor", "status", "api", "kernels", "target", "plan", "validate"}},
     {"operators", {"src/"}, {"tensor", "status", "api", "kernels", "target", "plan", "validate", "run"}},
     {"reference", {"reference/"}, {}},

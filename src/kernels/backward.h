@@ -39,7 +39,8 @@ template <class T>
 struct GradientRow {
   const void* d_o;  ///< d_v elements of the queries' type, d_o_stride apart
   T lse;
-  T delta;  ///< d_o . o
+  T factor;  ///< weights are exp(s - lse) * factor; 1 unless lse is far from 0
+  T delta;   ///< d_o . o
 };
 
 template <class T>
@@ -91,10 +92,10 @@ constexpr int64_t accumulator_at(int64_t first, int64_t components, int64_t plac
 }
 
 /// Elements of a task's scratch: a tile's; ds, the kept weights, the slope of softcap and rounded gradients; dq; q and d_o in
-/// panels; lse and delta.
+/// panels; lse, factor and delta.
 constexpr int64_t backward_scratch_elements(int64_t width, int64_t lanes, int64_t d_k, int64_t d_v) {
   return scratch_elements(width, d_k, d_v) +
-         width * (4 * kBlockKeys + d_k + padded(d_k, lanes) + padded(d_v, lanes) + 2);
+         width * (4 * kBlockKeys + d_k + padded(d_k, lanes) + padded(d_v, lanes) + 3);
 }
 
 /// One target's kernels.

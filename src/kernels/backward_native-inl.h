@@ -32,7 +32,7 @@ namespace HWY_NAMESPACE {
 
 /// Brings in the rows of the tile: q and d_o as pairs of components, transposed, and as pairs of rows in panels. False if they
 /// are not finite.
-HWY_INLINE bool LoadNativeBackwardTile(const BackwardTask<float>& task, const BackwardTile<float>& b, int64_t lanes) {
+HWY_INLINE bool LoadNativeBackwardTile(const BackwardTask<float>& task, BackwardTile<float>& b, int64_t lanes) {
   const int64_t width = b.tile.width;
   bool finite = true;
   LoadBackwardLanes(task, b);

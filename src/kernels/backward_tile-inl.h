@@ -46,12 +46,13 @@ template <class T>
 struct BackwardTile {
   Tile<T> tile;
   bool absent = false;   ///< some row takes no part
+  bool factors = false;  ///< some row has a factor
   T* ds = nullptr;       ///< [kBlockKeys][width]
   T* kept = nullptr;     ///< [kBlockKeys][width]: keep / (1 - P)
   T* rounded = nullptr;  ///< [kBlockKeys][width], of native products
   T* dq = nullptr;       ///< [d_k][width]
   Panels<T> q = {}, d_o = {};
-  T *lse = nullptr, *delta = nullptr;  ///< [width]
+  T *lse = nullptr, *factor = nullptr, *delta = nullptr;  ///< [width]
 };
 
 template <class T>
@@ -75,6 +76,7 @@ HWY_INLINE BackwardTile<T> MakeBackwardTile(const BackwardTask<T>& task, int64_t
   b.q = {take(padded(d_k, lanes) * width), tile.q, d_k};
   b.d_o = {take(padded(d_v, lanes) * width), tile.total.o, d_v};
   b.lse = take(width);
+  b.factor = take(width);
   b.delta = take(width);
   b.absent = std::any_of(task.tile.rows, task.tile.rows + task.tile.n_rows,
                          [](const Row<T>& row) { return row.begin >= row.end; });
@@ -121,12 +123,14 @@ HWY_NOINLINE void FinishPanels(D d, int64_t width, Panels<T>& panels) {
 
 /// Sets the constants of each lane: lanes without a row have zeros.
 template <class T>
-HWY_INLINE void LoadBackwardLanes(const BackwardTask<T>& task, const BackwardTile<T>& b) {
+HWY_INLINE void LoadBackwardLanes(const BackwardTask<T>& task, BackwardTile<T>& b) {
   LoadLanes(b.tile);
   for (int64_t r = 0; r < b.tile.width; ++r) {
     const bool there = r < task.tile.n_rows;
     b.lse[r] = there ? task.gradient_rows[r].lse : T{0};
+    b.factor[r] = there ? task.gradient_rows[r].factor : T{1};
     b.delta[r] = there ? task.gradient_rows[r].delta : T{0};
+    b.factors |= b.factor[r] != T{1};
   }
 }
 
@@ -155,6 +159,14 @@ HWY_NOINLINE void WeightsOfLse(D d, const BackwardTile<T>& b, const BlockRange& 
     T* const s = b.tile.s + place * b.tile.width + lane;
     const auto x = hn::Sub(hn::Load(d, s), hn::Load(d, b.lse + lane));
     hn::Store(Exp(d, hn::IfThenZeroElse(hn::Gt(x, hn::Zero(d)), x)), d, s);
+  });
+}
+
+template <class D, class T>
+HWY_NOINLINE void ApplyFactors(D d, const BackwardTile<T>& b, const BlockRange& range) {
+  ForEachVector(d, b.tile, range, [&](int64_t place, int64_t lane) HWY_ATTR {
+    T* const p = b.tile.s + place * b.tile.width + lane;
+    hn::Store(hn::Mul(hn::Load(d, p), hn::Load(d, b.factor + lane)), d, p);
   });
 }
 
@@ -210,6 +222,7 @@ HWY_INLINE bool Differentiate(D d, const BackwardTile<T>& b, BlockRange& range, 
   range.partial |= b.absent;
   if (!Scores<NV>(d, tile, range)) return false;
   WeightsOfLse(d, b, range);
+  if (b.factors) ApplyFactors(d, b, range);
   value_products(range);
   if (task.dropout.on) KeepOf(d, b, range);
   GradientsOfScores(d, b, range);
