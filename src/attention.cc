@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "fp_mode.h"
 #include "plan.h"
 #include "run.h"
 #include "target.h"
@@ -14,13 +13,6 @@
 
 namespace foveate {
 namespace {
-
-/// Numbers are compared in a mode without traps.
-Status checked(const Arguments& arguments, const Execution& execution, Extents* extents) {
-  const FpMode mode;
-  if (Status status = validate(arguments, extents); !status.ok()) return status;
-  return check_workers(execution);
-}
 
 template <class T>
 Status plan_and_run(const Arguments& arguments, const Extents& extents, const Execution& execution,

@@ -6,7 +6,6 @@
 
 #include "backward_plan.h"
 #include "backward_run.h"
-#include "fp_mode.h"
 #include "target.h"
 #include "tile_tasks.h"
 #include "validate.h"
@@ -14,13 +13,6 @@
 
 namespace foveate {
 namespace {
-
-/// Numbers are compared in a mode without traps.
-Status checked(const BackwardArguments& arguments, const Execution& execution, Extents* extents) {
-  const FpMode mode;
-  if (Status status = validate(arguments, extents); !status.ok()) return status;
-  return check_workers(execution);
-}
 
 template <class T>
 Status plan_and_run(const BackwardArguments& arguments, const Extents& extents, const Execution& execution,

@@ -10,6 +10,7 @@
 #include "tasks.h"
 #include "validate.h"
 #include "vector_at.h"
+#include "workspace.h"
 
 namespace foveate {
 namespace {
@@ -74,9 +75,7 @@ class Mask {
 Status dropout_mask(const Tensor& keep, const AttentionOptions& options, const Execution& execution) {
   const FpMode mode;  // the probability is compared and multiplied in a mode without traps
   if (Status status = validate(keep, options); !status.ok()) return status;
-  if (execution.executor != nullptr) {
-    if (Status status = validate_workers("executor", execution.executor->concurrency()); !status.ok()) return status;
-  }
+  if (Status status = check_workers(execution); !status.ok()) return status;
   for (const int64_t extent : keep.shape) {
     if (extent == 0) return {};
   }

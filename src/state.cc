@@ -9,6 +9,7 @@
 
 #include "tasks.h"
 #include "validate.h"
+#include "workspace.h"
 
 namespace foveate {
 namespace {
@@ -101,9 +102,7 @@ class Merge {
 
 Status merge(const State& a, const State& b, const Tensor& o, const Tensor& lse, const Execution& execution) {
   if (Status status = validate(a, b, o, lse); !status.ok()) return status;
-  if (execution.executor != nullptr) {
-    if (Status status = validate_workers("executor", execution.executor->concurrency()); !status.ok()) return status;
-  }
+  if (Status status = check_workers(execution); !status.ok()) return status;
   if (a.o.shape[0] == 0 || a.o.shape[1] == 0 || a.o.shape[2] == 0) return {};
   switch (a.o.dtype) {
     case DType::f64:

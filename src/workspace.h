@@ -1,6 +1,6 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
-// The memory of one call: the caller's, or a block of its own.
+// What every call begins with: its arguments checked, and its memory, the caller's or a block of its own.
 #ifndef FOVEATE_SRC_WORKSPACE_H_
 #define FOVEATE_SRC_WORKSPACE_H_
 
@@ -11,6 +11,7 @@
 
 #include "foveate/attention.h"
 #include "foveate/status.h"
+#include "fp_mode.h"
 #include "validate.h"
 
 namespace foveate {
@@ -21,6 +22,14 @@ inline int64_t workers_of(const Execution& execution) {
 
 inline Status check_workers(const Execution& execution) {
   return execution.executor != nullptr ? validate_workers("executor", execution.executor->concurrency()) : Status();
+}
+
+/// Checks a call's arguments and its workers, and gives its sizes: numbers are compared in a mode without traps.
+template <class CallArguments>
+Status checked(const CallArguments& arguments, const Execution& execution, Extents* extents) {
+  const FpMode mode;
+  if (Status status = validate(arguments, extents); !status.ok()) return status;
+  return check_workers(execution);
 }
 
 /// Calls body(memory) with that many bytes; `plan` names the call that tells how many.

@@ -10,7 +10,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <random>
 #include <utility>
 #include <vector>
@@ -293,19 +292,6 @@ TEST(Bound, Ingredients) {
   expect_near(g.abs_dv, {6 * a[0] + 20 * a[2] * 0.5, 6 * a[0] * 2 + 20 * a[2] * 3, 20 * a[3] * 0.5, 20 * a[3] * 3},
               1e-12);
   expect_near(g.abs_dsinks, {3 * (1 - a[0] - a[1]) * d0 + 10 * (1 - a[2] - a[3]) * d1}, 1e-12);
-}
-
-TEST(Arrays, ReduceToWhatWasBroadcast) {
-  std::vector<int> full(2 * 3 * 2 * 2);  // 0, 1, 2, ...
-  std::iota(full.begin(), full.end(), 0);
-  EXPECT_EQ(reduced(full, {2, 3, 2, 2}, {2, 3, 2, 2}), full);
-  EXPECT_EQ(reduced(full, {2, 3, 2, 2}, {1, 1, 1, 1}), (std::vector<int>{23 * 24 / 2}));
-  EXPECT_EQ(reduced(full, {2, 3, 2, 2}, {2, 1, 1, 1}), (std::vector<int>{66, 66 + 12 * 12}));
-  EXPECT_EQ(reduced(full, {2, 3, 2, 2}, {1, 3, 1, 1}), (std::vector<int>{6 + 54, 22 + 70, 38 + 86}));
-  EXPECT_EQ(reduced(full, {2, 3, 2, 2}, {1, 1, 2, 1}), (std::vector<int>{126, 150}));
-  EXPECT_EQ(reduced(full, {2, 3, 2, 2}, {1, 1, 1, 2}), (std::vector<int>{132, 144}));
-  EXPECT_EQ(reduced(full, {2, 3, 2, 2}, {1, 1, 2, 2}), (std::vector<int>{60, 66, 72, 78}));
-  EXPECT_EQ(reduced(std::vector<int>{}, {0, 3, 2, 2}, {1, 3, 1, 1}), (std::vector<int>{0, 0, 0}));
 }
 
 }  // namespace

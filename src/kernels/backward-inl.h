@@ -75,7 +75,7 @@ HWY_INLINE void AddRows(D d, const BackwardTile<T>& b, const BlockRange& range, 
     const int64_t n = b.tile.task.n_rows;
     if (components == lanes) return Gemm<1>(d, from, keys, n, rows, Added<T>(), to);
     if (components == 2 * lanes) return Gemm<2>(d, from, keys, n, rows, Added<T>(), to);
-    if constexpr (kTileVectors < float >> 2) Gemm<3>(d, from, keys, n, rows, Added<T>(), to);
+    if constexpr (kPanelVectors > 2) Gemm<3>(d, from, keys, n, rows, Added<T>(), to);
   });
   if (!panels.finite) AddNotFiniteRows(b, range, a, panels, lanes, sums);
 }

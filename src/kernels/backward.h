@@ -69,9 +69,12 @@ struct BackwardKernel {
 /// Components of a row of sums: whole vectors.
 constexpr int64_t padded(int64_t d, int64_t lanes) { return (d + lanes - 1) / lanes * lanes; }
 
+/// Vectors of the widest panel: what the micro-kernel has.
+inline constexpr int64_t kPanelVectors = kTileVectors<float>;
+
 /// Vectors of the next panel where `left` are left: threes, but no one behind them, which would leave the multiply-add's
 /// latency in the open.
-constexpr int64_t panel_vectors(int64_t left) { return left == 4 ? 2 : std::min(left, kTileVectors<float>); }
+constexpr int64_t panel_vectors(int64_t left) { return left == 4 ? 2 : std::min(left, kPanelVectors); }
 
 /// Calls body(first component, components) for the panels of d components.
 template <class Body>
