@@ -2,10 +2,10 @@
 //
 // How near the engine comes to what one core can do: each row runs attention and the multiply-add peak by turns in one
 // process, and prints the best of each and their ratio, `share`. Times are the thread's processor time, so that other work
-// on the machine disturbs little. The peak is that of the computing type: float32 for all
-// narrower ones, but for the native products of bfloat16. FLOPs are 4 b h n_q n_kv d (2 (d_k + d_v) where these differ), half for causal.
-// Rows named `grad` are forward and backward together, 3.5 times as many; `MB` is the memory that the backward pass takes beside
-// its arguments.
+// on the machine disturbs little. The peak is that of the computing type: float32 for all narrower ones, but for the native
+// products of bfloat16. FLOPs are 4 b h n_q n_kv d (2 (d_k + d_v) where these differ), half for causal. Rows named `grad`
+// are forward and backward together, 3.5 times as many; `MB` is the memory that the backward pass takes beside its
+// arguments.
 //
 //   build/bench/attention_bench [--benchmark_filter=avx2] [--benchmark_repetitions=5]
 #include <benchmark/benchmark.h>
@@ -18,9 +18,9 @@
 #include <random>
 #include <string>
 #include <type_traits>
-#include <vector>
 
 #include "benchmarks/fma_peak.h"
+#include "benchmarks/huge_pages.h"
 #include "foveate/attention.h"
 #include "foveate/attention_backward.h"
 #include "foveate/target.h"
@@ -67,10 +67,10 @@ double measured_peak(double seconds) {
 }
 
 template <class T>
-std::vector<T> normal(int64_t n, unsigned seed) {
+Array<T> normal(int64_t n, unsigned seed) {
   std::mt19937 generator(seed);
   std::normal_distribution<float> distribution;
-  std::vector<T> values(static_cast<size_t>(n));
+  Array<T> values(static_cast<size_t>(n));
   for (T& value : values) value = static_cast<T>(distribution(generator));
   return values;
 }
@@ -86,7 +86,7 @@ void attend(benchmark::State& state, const Work& work, const std::string& target
   if (Status status = pin_target(target.c_str()); !status.ok()) return state.SkipWithError(status.message());
   const auto [name, b, h, n, d, causal] = work;
   const auto q = normal<T>(b * h * n * d, 1), k = normal<T>(b * h * n * d, 2), v = normal<T>(b * h * n * d, 3);
-  std::vector<T> o(q.size());
+  Array<T> o(q.size());
   const double flops = 4.0 * static_cast<double>(b * h * n * n * d) * (causal ? 0.5 : 1.0);
   double best = 0, peak = 0, last = 0.001;
   for (auto _ : state) {
@@ -111,8 +111,8 @@ void train(benchmark::State& state, const Work& work, const std::string& target)
   const auto [name, b, h, n, d, causal] = work;
   const auto q = normal<T>(b * h * n * d, 1), k = normal<T>(b * h * n * d, 2), v = normal<T>(b * h * n * d, 3);
   const auto d_o = normal<T>(b * h * n * d, 4);
-  std::vector<T> o(q.size()), dq(q.size()), dk(q.size()), dv(q.size());
-  std::vector<Computing<T>> lse(static_cast<size_t>(b * h * n));
+  Array<T> o(q.size()), dq(q.size()), dk(q.size()), dv(q.size());
+  Array<Computing<T>> lse(static_cast<size_t>(b * h * n));
   const auto of = [&work](auto& array) { return view(array.data(), work.b, work.h, work.n, work.d); };
   const AttentionOutputs outputs{.o = of(o), .lse = view(lse.data(), b, h, n, 1)};
   const AttentionGradients gradients{.dq = of(dq), .dk = of(dk), .dv = of(dv)};

@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
-#include <vector>
 
+#include "benchmarks/huge_pages.h"
 #include "foveate/attention.h"
 #include "foveate/target.h"
 
@@ -34,7 +34,7 @@ constexpr Work kWorks[] = {
 double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 /// Sums of all words: as fast as one core can read.
-uint64_t read_all(const std::vector<char>& bytes) {
+uint64_t read_all(const Array<char>& bytes) {
   constexpr size_t kWords = 32;
   uint64_t sums[kWords] = {};
   for (size_t at = 0; at + sizeof(sums) <= bytes.size(); at += sizeof(sums)) {
@@ -47,7 +47,7 @@ uint64_t read_all(const std::vector<char>& bytes) {
   return sum;
 }
 
-ConstTensor cache_view(const std::vector<char>& bytes, DType dtype, const Work& w) {
+ConstTensor cache_view(const Array<char>& bytes, DType dtype, const Work& w) {
   return {bytes.data(), dtype, {1, w.h_kv, w.n_kv, w.d}, {0, w.n_kv * w.d, w.d, 1}};
 }
 
@@ -55,12 +55,11 @@ void decode(benchmark::State& state, const Work& w, DType stored, const std::str
   if (Status status = pin_target(target.c_str()); !status.ok()) return state.SkipWithError(status.message());
   // Ones in every byte are small numbers of any type.
   const auto bytes = static_cast<size_t>(w.h_kv * w.n_kv * w.d * size_of(stored));
-  const std::vector<char> k(bytes, 1), v(bytes, 1);
-  const std::vector<float> scales(static_cast<size_t>(w.h_kv * w.n_kv), 0.01f),
-      q(static_cast<size_t>(w.h_q * w.d), 0.5f);
-  const std::vector<BFloat16> narrow_q(q.size(), BFloat16(0.5f));
-  std::vector<float> o(q.size());
-  std::vector<BFloat16> narrow_o(q.size());
+  const Array<char> k(bytes, 1), v(bytes, 1);
+  const Array<float> scales(static_cast<size_t>(w.h_kv * w.n_kv), 0.01f), q(static_cast<size_t>(w.h_q * w.d), 0.5f);
+  const Array<BFloat16> narrow_q(q.size(), BFloat16(0.5f));
+  Array<float> o(q.size());
+  Array<BFloat16> narrow_o(q.size());
   const bool narrow = stored == DType::bf16;
   AttentionOptions options;
   if (stored == DType::i8) options.k_scales = options.v_scales = view(scales.data(), 1, w.h_kv, w.n_kv, 1);
