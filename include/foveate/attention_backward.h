@@ -25,6 +25,8 @@
 //   Bits       on one target, the gradients of a sequence depend only on its own q, k, v, o, lse, d_o, masks and options: not on
 //              threads, on what else is in the batch, or on strides. (dbias and dsinks are sums over the batch, in its order.)
 //   Errors     derived in docs/numerics.md.
+//   Range      d_o . v, d_o . o and, before scale joins, the sums of ds k and ds q have to fit the computing type: where one
+//              does not (1e38 times 100, in float32), what it goes into is Inf or NaN.
 //   NaN, Inf   in what takes no part have no effect; in what takes part they reach just the gradients that depend on them.
 //   Empty rows no key takes part, or all that do score -inf: all gradients of the row are 0, whatever its q and d_o.
 //   Threads    any number of calls may run at once, on disjoint outputs and workspaces.
