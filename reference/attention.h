@@ -3,12 +3,12 @@
 // The oracle: attention as its formula reads, one plain loop after another. Slow on purpose, and shared with nothing:
 // the engine is judged by it, in double for float32 and in long double for float64.
 //
-//   s_ij  = scale * (q_i . k_j)
+//   s_ij  = scale * (q_i . k_j)                     with a network, the sum of additive.h for q_i . k_j
 //   s_ij  = softcap * tanh(s_ij / softcap)          where softcap > 0
 //   s_ij += bias_ij
 //   s_ij -= alibi_h * |p_i - j|
-//   j takes part iff mask_ij, causal (j <= p_i), window (p_i - left <= j <= p_i + right), j < kv_length_b and
-//   bias_ij != -inf all allow it
+//   j takes part iff mask_ij, causal (j <= p_i), window (p_i - left <= j <= p_i + right), j < kv_length_b,
+//   bias_ij != -inf and the block that i and j are in all allow it
 //   z_i   = sum_j exp(s_ij)  (+ exp(sink_h))        lse_i = ln z_i
 //   a_ij  = exp(s_ij) / z_i                         o_i   = sum_j a_ij v_j
 //
@@ -28,6 +28,7 @@
 #include <optional>
 #include <vector>
 
+#include "reference/additive.h"
 #include "reference/philox.h"
 
 namespace foveate::reference {
@@ -46,13 +47,17 @@ struct Problem {
   std::vector<Real> k = {};  ///< [b, h_kv, n_kv, d_k]
   std::vector<Real> v = {};  ///< [b, h_kv, n_kv, d_v]
 
-  std::optional<Real> scale = {};  ///< left out: 1 / sqrt(d_k)
+  Network<Real> network = {};  ///< of additive scores; left out: products
+
+  std::optional<Real> scale = {};  ///< left out: 1 / sqrt(d_k), or 1 with a network
   bool causal = false;
   Align align = Align::bottom_right;
   int64_t window_left = -1;  ///< inclusive, as window_right; -1: unlimited
   int64_t window_right = -1;
-  std::vector<char> mask = {};            ///< [b, h_q, n_q, n_kv], nonzero = takes part
-  std::vector<Real> bias = {};            ///< [b, h_q, n_q, n_kv]
+  std::vector<char> mask = {};    ///< [b, h_q, n_q, n_kv], nonzero = takes part
+  std::vector<Real> bias = {};    ///< [b, h_q, n_q, n_kv]
+  std::vector<char> blocks = {};  ///< [b, h_q, ceil(n_q / block_size), ceil(n_kv / block_size)], nonzero = kept
+  int64_t block_size = 0;
   Real softcap = 0;                       ///< 0: off
   std::vector<Real> alibi_slopes = {};    ///< [h_q]
   std::vector<Real> sinks = {};           ///< [h_q]
@@ -68,7 +73,7 @@ struct Problem {
 /// The outputs, and what a bound of their rounding errors is made of:
 ///
 ///   |o - exact| <= abs_o * (c eps + 2 max_j e_ij)
-///   e_ij        <= (d_k + c) eps * score_magnitude + c eps * addend_magnitude
+///   e_ij        <= (d_k + c) eps * score_magnitude + c eps * addend_magnitude      d_k + d_a with a network
 ///
 /// The magnitudes are the largest over the keys that take part and score above -inf; 0 where there are none.
 template <class Real>
@@ -79,14 +84,16 @@ struct Result {
   std::vector<Real> sink_weights;  ///< [b, h_q, n_q]: exp(sink_h) / z_i, 0 where lse_i is sink_h, for want of keys
 
   std::vector<Real> abs_o;             ///< [b, h_q, n_q, d_v]: sum_j a_ij |v_jd|
-  std::vector<Real> score_magnitude;   ///< [b, h_q, n_q]: max_j |scale| * sum_d |q_id k_jd|
+  std::vector<Real> score_magnitude;   ///< [b, h_q, n_q]: max_j |scale| * sum_d |q_id k_jd|, or network_sum's
   std::vector<Real> addend_magnitude;  ///< [b, h_q, n_q]: max_j |capped score| + |bias_ij| + |alibi term|
+  std::vector<Real> argument;          ///< [b, h_q, n_q]: max_j of network_sum's; 0 without a network
 };
 
 /// The score of one pair, in the steps of the formula.
 template <class Real>
 struct Score {
-  Real magnitude = 0;  ///< |scale| * sum_d |q_id k_jd|
+  Real magnitude = 0;  ///< |scale| * sum_d |q_id k_jd|, or network_sum's
+  Real argument = 0;   ///< network_sum's
   Real scaled = 0;     ///< scale * (q_i . k_j)
   Real capped = 0;     ///< the same through softcap
   Real bias = 0;
@@ -121,7 +128,7 @@ int64_t key_position(const Problem<Real>& p, int64_t j) {
 
 template <class Real>
 Real scale_of(const Problem<Real>& p) {
-  return p.scale.value_or(1 / std::sqrt(static_cast<Real>(p.d_k)));
+  return p.scale.value_or(p.network.present() ? 1 : 1 / std::sqrt(static_cast<Real>(p.d_k)));
 }
 
 /// Which row of q, o and lse query i of head h is.
@@ -142,6 +149,14 @@ int64_t pair_index(const Problem<Real>& p, int64_t b, int64_t h, int64_t i, int6
   return query_row(p, b, h, i) * p.n_kv + j;
 }
 
+/// Whether the block that i and j are in is kept.
+template <class Real>
+bool keeps_block(const Problem<Real>& p, int64_t b, int64_t h, int64_t i, int64_t j) {
+  if (p.blocks.empty()) return true;
+  const int64_t rows = (p.n_q + p.block_size - 1) / p.block_size, columns = (p.n_kv + p.block_size - 1) / p.block_size;
+  return p.blocks[((b * p.h_q + h) * rows + i / p.block_size) * columns + j / p.block_size] != 0;
+}
+
 /// Whether key j takes part for query i < q_length_b of head h.
 template <class Real>
 bool takes_part(const Problem<Real>& p, int64_t b, int64_t h, int64_t i, int64_t j) {
@@ -152,7 +167,18 @@ bool takes_part(const Problem<Real>& p, int64_t b, int64_t h, int64_t i, int64_t
   if (p.window_right >= 0 && ahead > p.window_right) return false;
   const int64_t pair = pair_index(p, b, h, i, j);
   if (!p.mask.empty() && !p.mask[pair]) return false;
+  if (!keeps_block(p, b, h, i, j)) return false;
   return p.bias.empty() || p.bias[pair] != -std::numeric_limits<Real>::infinity();
+}
+
+template <class Real>
+Sum<Real> product(const Real* q, const Real* k, int64_t d_k) {
+  Sum<Real> dot;
+  for (int64_t d = 0; d < d_k; ++d) {
+    dot.value += q[d] * k[d];
+    dot.magnitude += std::abs(q[d] * k[d]);
+  }
+  return dot;
 }
 
 /// The score of a pair that takes part.
@@ -160,16 +186,12 @@ template <class Real>
 Score<Real> score(const Problem<Real>& p, int64_t b, int64_t h, int64_t i, int64_t j) {
   const Real* q = p.q.data() + query_row(p, b, h, i) * p.d_k;
   const Real* k = p.k.data() + key_row(p, b, h, j) * p.d_k;
-
-  Real dot = 0, magnitude = 0;
-  for (int64_t d = 0; d < p.d_k; ++d) {
-    dot += q[d] * k[d];
-    magnitude += std::abs(q[d] * k[d]);
-  }
+  const Sum<Real> sum = p.network.present() ? network_sum(p.network, q, k, p.d_k) : product(q, k, p.d_k);
 
   Score<Real> s;
-  s.magnitude = std::abs(scale_of(p)) * magnitude;
-  s.scaled = scale_of(p) * dot;
+  s.magnitude = std::abs(scale_of(p)) * sum.magnitude;
+  s.argument = sum.argument;
+  s.scaled = scale_of(p) * sum.value;
   s.capped = p.softcap > 0 ? p.softcap * std::tanh(s.scaled / p.softcap) : s.scaled;
   if (!p.bias.empty()) s.bias = p.bias[pair_index(p, b, h, i, j)];
   if (!p.alibi_slopes.empty()) {
@@ -231,6 +253,7 @@ void attend_row(const Problem<Real>& p, int64_t b, int64_t h, int64_t i, Result<
     if (s.value() == -inf) continue;  // a weight of 0 carries no rounding error
     r.score_magnitude[row] = std::max(r.score_magnitude[row], s.magnitude);
     r.addend_magnitude[row] = std::max(r.addend_magnitude[row], s.addend_magnitude());
+    r.argument[row] = std::max(r.argument[row], s.argument);
   }
 
   // The weight of a sink of +inf is inf - inf, so NaN: the same as a sink of NaN.
@@ -275,6 +298,7 @@ Result<Real> attention(const Problem<Real>& p) {
   r.abs_o.assign(rows * p.d_v, 0);
   r.score_magnitude.assign(rows, 0);
   r.addend_magnitude.assign(rows, 0);
+  r.argument.assign(rows, 0);
 
   for (int64_t b = 0; b < p.b; ++b)
     for (int64_t h = 0; h < p.h_q; ++h)

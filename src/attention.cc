@@ -3,8 +3,6 @@
 // The public calls: validate, choose kernels, plan, find memory, run.
 #include "foveate/attention.h"
 
-#include <algorithm>
-
 #include "plan.h"
 #include "run.h"
 #include "target.h"
@@ -48,21 +46,20 @@ Status attention_plan(const AttentionShape& shape, int64_t workers, AttentionPla
   *result = {.block_keys = kernels::kBlockKeys, .split_keys = kernels::kSplitKeys};
   if (extents.b == 0 || extents.h_q == 0 || extents.n_q == 0) return {};
 
-  const auto plan_for = [&](int64_t kv_offset, bool weights) {
+  const auto plan_for = [&](int64_t kv_offset, int64_t block_size, bool weights = false) {
     AttentionOptions options;
     options.kv_offset = kv_offset;
+    options.block_size = block_size;
     return shape.dtype == DType::f64 ? plan_call<double>(extents, options, weights, workers, *kernels)
                                      : plan_call<float>(extents, options, weights, workers, *kernels);
   };
-  const Plan plan = plan_for(shape.kv_offset, shape.weights);
+  const Plan plan = plan_for(shape.kv_offset, shape.block_size, shape.weights);
   result->tile_rows = plan.tile_rows;
   result->tiles = plan.tiles;
   result->splits = plan.splits;
   result->split_groups = plan.share_splits ? plan.splits : 1;
   result->tasks = plan.tasks;
-  // A kv_offset that cuts the keys at the worst places touches one split more.
-  result->workspace_bytes = std::max(plan_for(0, false).workspace_bytes(workers),
-                                     plan_for(kernels::kSplitKeys - 1, false).workspace_bytes(workers));
+  result->workspace_bytes = most_bytes(plan_for, workers, shape.dtype, *kernels);
   return {};
 }
 

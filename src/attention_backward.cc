@@ -1,7 +1,6 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 #include "foveate/attention_backward.h"
 
-#include <algorithm>
 #include <cstdint>
 
 #include "backward_plan.h"
@@ -20,7 +19,7 @@ Status plan_and_run(const BackwardArguments& arguments, const Extents& extents, 
   const int64_t workers = workers_of(execution);
   const int64_t(&q)[4] = arguments.q.shape;
   const BackwardPlan plan =
-      plan_backward<T>(extents, phase_of(arguments.options), q[0] * q[1] * q[2], arguments.gradients, workers, kernels);
+      plan_backward<T>(extents, arguments.options, q[0] * q[1] * q[2], arguments.gradients, workers, kernels);
   return with_workspace(execution, plan.workspace_bytes(workers), "attention_backward_plan", [&](void* workspace) {
     return run_backward<T>(arguments, extents, plan, workspace, workers, execution, kernels);
   });
@@ -48,17 +47,16 @@ Status attention_backward_plan(const AttentionShape& shape, const AttentionGradi
   const kernels::TargetKernels* kernels = nullptr;
   if (Status status = choose_kernels(&kernels); !status.ok()) return status;
   if (result == nullptr) return Status::error(StatusCode::invalid_argument, "plan: the pointer is null");
-  const auto plan_for = [&](int64_t phase) {
+  const auto plan_for = [&](int64_t kv_offset, int64_t block_size) {
     const int64_t rows = extents.b * extents.h_q * extents.n_q;
-    return shape.dtype == DType::f64 ? plan_backward<double>(extents, phase, rows, gradients, workers, *kernels)
-                                     : plan_backward<float>(extents, phase, rows, gradients, workers, *kernels);
+    AttentionOptions options;
+    options.kv_offset = kv_offset;
+    options.block_size = block_size;
+    return shape.dtype == DType::f64 ? plan_backward<double>(extents, options, rows, gradients, workers, *kernels)
+                                     : plan_backward<float>(extents, options, rows, gradients, workers, *kernels);
   };
-  AttentionOptions options;
-  options.kv_offset = shape.kv_offset;
-  result->tasks = plan_for(phase_of(options)).tasks;
-  // A kv_offset that cuts the keys at the worst places makes one chunk more.
-  result->workspace_bytes =
-      std::max(plan_for(0).workspace_bytes(workers), plan_for(kernels::kSplitKeys - 1).workspace_bytes(workers));
+  result->tasks = plan_for(shape.kv_offset, shape.block_size).tasks;
+  result->workspace_bytes = most_bytes(plan_for, workers, shape.dtype, *kernels);
   return {};
 }
 

@@ -61,7 +61,7 @@ BackwardPlan make_backward_plan(const Extents& e, const BackwardPlanInputs& in) 
                               saturating_sum(plan.bias.count(), saturating_product(plan.units, of_unit)));
 
   const auto bytes = [&](int64_t elements) { return aligned(saturating_product(elements, in.element_size)); };
-  plan.scratch = bytes(kernels::backward_scratch_elements(plan.tile_rows, in.lanes, e.d_k, e.d_v));
+  plan.scratch = bytes(kernels::backward_scratch_elements(plan.tile_rows, in.lanes, e.d_k, e.d_v, in.tanh));
   plan.row_table = aligned(plan.tile_rows * in.row_size);
   if (in.bias_shape != nullptr) {
     plan.bias_sums =

@@ -67,6 +67,7 @@ struct BackwardPlanInputs {
   int64_t query_rows;  ///< rows that q has memory for, over all heads
   bool products;       ///< any of dq, dk, dv is wanted
   bool sinks;
+  bool tanh;                  ///< additive attention
   const int64_t* bias_shape;  ///< nullptr: dbias is not wanted
 };
 

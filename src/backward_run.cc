@@ -26,16 +26,18 @@ template <class T>
 class Backward {
  public:
   Backward(const BackwardArguments& arguments, const Extents& extents, const BackwardPlan& plan, void* workspace,
-           int64_t workers, const Execution& execution, const kernels::TargetKernels& kernels)
+           int64_t workers, const Execution& execution, const kernels::TargetKernels& kernels,
+           const TanhBackward<T>& tanh)
       : in_(arguments),
         out_(arguments.gradients),
-        tiles_(arguments, extents),
+        tiles_(arguments, extents, tanh.scores),
         e_(extents),
         plan_(plan),
         tasks_(execution),
         forward_(kernels::of_type<T>(kernels)),
         kernel_(kernels::backward_of_type<T>(kernels)),
-        native_(kernels.native) {
+        native_(kernels.native),
+        dw_(tanh.dw) {
     const bool bf16 = in_.q.dtype == DType::bf16 && in_.k.dtype == DType::bf16 && in_.v.dtype == DType::bf16;
     native_products_ = bf16 && in_.options.native_products && native_ != nullptr && native_->add_bf16 != nullptr;
     char* at = reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(workspace) + 63) / 64 * 64);
@@ -114,7 +116,7 @@ class Backward {
     if (row.begin >= row.end) return std::isnan(lse) ? Prepared{lse, 1, lse} : kNone;
     if (lse == -kInfinity || lse == kInfinity) return kNone;
     OutputRow output;
-    with_element<T>(in_.q.dtype, [&](auto* element) {
+    with_element<T>(in_.d_o.dtype, [&](auto* element) {
       using E = std::remove_pointer_t<decltype(element)>;
       output = output_row<E>(row_at(in_.o, place.batch, h, place.row), step(in_.o, 3),
                              row_at(in_.d_o, place.batch, h, place.row), step(in_.d_o, 3), e_.d_v);
@@ -234,8 +236,14 @@ class Backward {
       if (out_.dq.present()) task.dq = unit.sums.dq + row * e_.d_k;
       if (out_.dk.present()) task.dk = unit.sums.dk + key_chunk * key_chunk_elements(e_.d_k);
       if (out_.dv.present()) task.dv = unit.sums.dv + key_chunk * key_chunk_elements(e_.d_v);
+      if (dw_ != nullptr) task.dw = dw_of(unit, key_chunk);
       kernel_.add(task);
     }
+  }
+
+  T* dw_of(const Unit& unit, int64_t key_chunk) const {
+    const int64_t index = (unit.batch * e_.h_kv + unit.kv_head) * plan_.chunks.keys + key_chunk;
+    return dw_ + index * kernels::padded(e_.d_k, forward_.lanes);
   }
 
   struct HeadRow {
@@ -245,12 +253,14 @@ class Backward {
   kernels::BackwardTask<T> task_of(int64_t b, int64_t kv_head, int64_t key_chunk, int64_t worker) const {
     kernels::BackwardTask<T> task{.tile = tiles_.task(b, kv_head),
                                   .gradient_rows = gradient_rows(worker),
+                                  .d_o_dtype = in_.d_o.dtype,
                                   .d_o_stride = step(in_.d_o, 3),
                                   .first_block = key_chunk * kernels::kChunkBlocks,
                                   .last_block = (key_chunk + 1) * kernels::kChunkBlocks,
                                   .dq = nullptr,
                                   .dk = nullptr,
-                                  .dv = nullptr};
+                                  .dv = nullptr,
+                                  .dw = nullptr};
     task.tile.rows = rows(worker);
     task.tile.scratch = scratch(worker);
     return task;
@@ -275,10 +285,21 @@ class Backward {
       const Sequences::Place place = tiles_.sequences().query(b, i);
       const Prepared& prepared = prepared_at(b, h, i);
       *gradient = {row_at(in_.d_o, place.batch, h, place.row), prepared.lse, prepared.factor, prepared.delta};
-      seen |= row->begin < last && row->end > first;
+      seen |= sees(task.tile, *row, first, last);
     }
     task.tile.n_rows = n;
     return seen;
+  }
+
+  /// Whether structure and blocks let a row see one of the keys [first, last).
+  static bool sees(const kernels::TileTask<T>& task, const kernels::Row<T>& row, int64_t first, int64_t last) {
+    first = std::max(first, row.begin);
+    last = std::min(last, row.end);
+    if (first >= last || row.blocks == nullptr) return first < last;
+    for (int64_t block = first / task.block_size; block <= (last - 1) / task.block_size; ++block) {
+      if (row.blocks[block * task.blocks_stride] != 0) return true;
+    }
+    return false;
   }
 
   /// Puts out a chunk of keys and one of rows, and zeros past the sequence's lengths.
@@ -417,6 +438,7 @@ class Backward {
   const kernels::TileKernel<T>& forward_;
   const kernels::BackwardKernel<T>& kernel_;
   const kernels::NativeProducts* native_;
+  T* const dw_;
   bool native_products_ = false;  ///< in the products of dq, dk and dv
   Prepared* prepared_;
   char* workers_;
@@ -426,36 +448,38 @@ class Backward {
 }  // namespace
 
 template <class T>
-BackwardPlan plan_backward(const Extents& extents, int64_t phase, int64_t query_rows,
-                           const AttentionGradients& gradients, int64_t workers,
-                           const kernels::TargetKernels& kernels) {
+BackwardPlan plan_backward(const Extents& extents, const AttentionOptions& options, int64_t query_rows,
+                           const AttentionGradients& gradients, int64_t workers, const kernels::TargetKernels& kernels,
+                           bool tanh) {
+  const int64_t lanes = kernels::of_type<T>(kernels).lanes;
   return make_backward_plan(extents,
-                            {.lanes = kernels::of_type<T>(kernels).lanes,
-                             .tile_vectors = kernels::kTileVectors<T>,
+                            {.lanes = lanes,
+                             .tile_vectors = tile_vectors(options.block_size, lanes, kernels::kTileVectors<T>),
                              .element_size = sizeof(T),
                              .row_size = sizeof(kernels::Row<T>) + sizeof(kernels::GradientRow<T>),
-                             .phase = phase,
+                             .phase = phase_of(options),
                              .workers = workers,
                              .query_rows = query_rows,
                              .products = gradients.dq.present() || gradients.dk.present() || gradients.dv.present(),
                              .sinks = gradients.dsinks.present(),
+                             .tanh = tanh,
                              .bias_shape = gradients.dbias.present() ? gradients.dbias.shape : nullptr});
 }
 
 template <class T>
 Status run_backward(const BackwardArguments& arguments, const Extents& extents, const BackwardPlan& plan,
-                    void* workspace, int64_t workers, const Execution& execution,
-                    const kernels::TargetKernels& kernels) {
-  return Backward<T>(arguments, extents, plan, workspace, workers, execution, kernels).run();
+                    void* workspace, int64_t workers, const Execution& execution, const kernels::TargetKernels& kernels,
+                    const TanhBackward<T>& tanh) {
+  return Backward<T>(arguments, extents, plan, workspace, workers, execution, kernels, tanh).run();
 }
 
-template BackwardPlan plan_backward<float>(const Extents&, int64_t, int64_t, const AttentionGradients&, int64_t,
-                                           const kernels::TargetKernels&);
-template BackwardPlan plan_backward<double>(const Extents&, int64_t, int64_t, const AttentionGradients&, int64_t,
-                                            const kernels::TargetKernels&);
+template BackwardPlan plan_backward<float>(const Extents&, const AttentionOptions&, int64_t, const AttentionGradients&,
+                                           int64_t, const kernels::TargetKernels&, bool);
+template BackwardPlan plan_backward<double>(const Extents&, const AttentionOptions&, int64_t, const AttentionGradients&,
+                                            int64_t, const kernels::TargetKernels&, bool);
 template Status run_backward<float>(const BackwardArguments&, const Extents&, const BackwardPlan&, void*, int64_t,
-                                    const Execution&, const kernels::TargetKernels&);
+                                    const Execution&, const kernels::TargetKernels&, const TanhBackward<float>&);
 template Status run_backward<double>(const BackwardArguments&, const Extents&, const BackwardPlan&, void*, int64_t,
-                                     const Execution&, const kernels::TargetKernels&);
+                                     const Execution&, const kernels::TargetKernels&, const TanhBackward<double>&);
 
 }  // namespace foveate

@@ -14,14 +14,22 @@ namespace foveate {
 
 /// The plan of a validated call. `query_rows` are the rows that q has memory for, over all heads.
 template <class T>
-BackwardPlan plan_backward(const Extents& extents, int64_t phase, int64_t query_rows,
-                           const AttentionGradients& gradients, int64_t workers, const kernels::TargetKernels& kernels);
+BackwardPlan plan_backward(const Extents& extents, const AttentionOptions& options, int64_t query_rows,
+                           const AttentionGradients& gradients, int64_t workers, const kernels::TargetKernels& kernels,
+                           bool tanh = false);
+
+/// The backward pass of additive attention: q and k are the rows that it adds, of T, whose gradients lack the factor 4 w.
+template <class T>
+struct TanhBackward {
+  const kernels::TanhScores<T>* scores;  ///< nullptr: scores are products
+  T* dw;  ///< [unit][chunk of keys][whole vectors of d_k], added to, scale not joined; nullptr: neither it nor dq and dk are wanted
+};
 
 /// Runs it in a workspace of plan.workspace_bytes(workers). Either every gradient is written, or `cancelled`.
 template <class T>
 Status run_backward(const BackwardArguments& arguments, const Extents& extents, const BackwardPlan& plan,
-                    void* workspace, int64_t workers, const Execution& execution,
-                    const kernels::TargetKernels& kernels);
+                    void* workspace, int64_t workers, const Execution& execution, const kernels::TargetKernels& kernels,
+                    const TanhBackward<T>& tanh = {});
 
 }  // namespace foveate
 

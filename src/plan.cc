@@ -28,6 +28,14 @@ size_t Plan::workspace_bytes(int64_t workers) const {
   return static_cast<size_t>(kAlign + workers * (scratch_bytes + row_table_bytes) + (share_splits ? partial_bytes : 0));
 }
 
+int64_t tile_vectors(int64_t block_size, int64_t lanes, int64_t most) {
+  for (int64_t vectors = most; vectors > 0 && block_size > 0; --vectors) {
+    const int64_t rows = vectors * lanes;
+    if (rows % block_size == 0 || block_size % rows == 0) return vectors;
+  }
+  return most;
+}
+
 Plan make_plan(const Extents& e, const PlanInputs& in) {
   Plan plan{};
   plan.group = e.h_q / e.h_kv;

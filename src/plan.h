@@ -51,6 +51,9 @@ struct PlanInputs {
   bool may_share_splits;
 };
 
+/// Vectors of queries to a full tile: `most`, or fewer where tiles of fewer do not straddle blocks of the bitmap.
+int64_t tile_vectors(int64_t block_size, int64_t lanes, int64_t most);
+
 /// Cuts a call. All extents but d_v and n_kv are at least 1.
 Plan make_plan(const Extents& extents, const PlanInputs& inputs);
 

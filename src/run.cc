@@ -18,10 +18,10 @@ template <class T>
 class Run {
  public:
   Run(const Arguments& arguments, const Extents& extents, const Plan& plan, void* workspace, int64_t workers,
-      const Execution& execution, const kernels::TargetKernels& kernels)
+      const Execution& execution, const kernels::TargetKernels& kernels, const kernels::TanhScores<T>* tanh)
       : inputs_(arguments),
         out_(arguments.outputs),
-        tiles_(arguments, extents),
+        tiles_(arguments, extents, tanh),
         extents_(extents),
         plan_(plan),
         tasks_(execution),
@@ -94,6 +94,7 @@ class Run {
     task.rows = rows;
     task.n_rows = write_rows(tile, rows);
     task.shared = tiles_.alike(tile.heads == 1, tile.queries == 1);
+    task.o_dtype = out_.o.present() ? out_.o.dtype : out_.weights.dtype;
     task.o_stride = step(out_.o, 3);
     task.weights_stride = step(out_.weights, 3);
     task.native = native_;
@@ -142,8 +143,9 @@ class Run {
 template <class T>
 Plan plan_call(const Extents& extents, const AttentionOptions& options, bool wants_weights, int64_t workers,
                const kernels::TargetKernels& kernels) {
-  return make_plan(extents, {.lanes = kernels::of_type<T>(kernels).lanes,
-                             .tile_vectors = kernels::kTileVectors<T>,
+  const int64_t lanes = kernels::of_type<T>(kernels).lanes;
+  return make_plan(extents, {.lanes = lanes,
+                             .tile_vectors = tile_vectors(options.block_size, lanes, kernels::kTileVectors<T>),
                              .element_size = sizeof(T),
                              .row_size = sizeof(kernels::Row<T>),
                              .phase = phase_of(options),
@@ -153,15 +155,15 @@ Plan plan_call(const Extents& extents, const AttentionOptions& options, bool wan
 
 template <class T>
 Status run(const Arguments& arguments, const Extents& extents, const Plan& plan, void* workspace, int64_t workers,
-           const Execution& execution, const kernels::TargetKernels& kernels) {
-  return Run<T>(arguments, extents, plan, workspace, workers, execution, kernels).run();
+           const Execution& execution, const kernels::TargetKernels& kernels, const kernels::TanhScores<T>* tanh) {
+  return Run<T>(arguments, extents, plan, workspace, workers, execution, kernels, tanh).run();
 }
 
 template Plan plan_call<float>(const Extents&, const AttentionOptions&, bool, int64_t, const kernels::TargetKernels&);
 template Plan plan_call<double>(const Extents&, const AttentionOptions&, bool, int64_t, const kernels::TargetKernels&);
 template Status run<float>(const Arguments&, const Extents&, const Plan&, void*, int64_t, const Execution&,
-                           const kernels::TargetKernels&);
+                           const kernels::TargetKernels&, const kernels::TanhScores<float>*);
 template Status run<double>(const Arguments&, const Extents&, const Plan&, void*, int64_t, const Execution&,
-                            const kernels::TargetKernels&);
+                            const kernels::TargetKernels&, const kernels::TanhScores<double>*);
 
 }  // namespace foveate

@@ -17,10 +17,12 @@ template <class T>
 Plan plan_call(const Extents& extents, const AttentionOptions& options, bool wants_weights, int64_t workers,
                const kernels::TargetKernels& kernels);
 
-/// Runs it in a workspace of plan.workspace_bytes(workers). Either every row is written, or `cancelled`.
+/// Runs it in a workspace of plan.workspace_bytes(workers). Either every row is written, or `cancelled`. In additive
+/// attention `tanh` is what scores are made of, and q and k are the rows that it adds, of T whatever the outputs are.
 template <class T>
 Status run(const Arguments& arguments, const Extents& extents, const Plan& plan, void* workspace, int64_t workers,
-           const Execution& execution, const kernels::TargetKernels& kernels);
+           const Execution& execution, const kernels::TargetKernels& kernels,
+           const kernels::TanhScores<T>* tanh = nullptr);
 
 }  // namespace foveate
 

@@ -14,13 +14,6 @@ namespace {
 /// Past every position there can be: offsets and extents are at most 2^60.
 constexpr int64_t kFar = int64_t{1} << 62;
 
-/// A number of the options in the computing type: finite stays finite.
-template <class T>
-T narrowed(double x) {
-  constexpr double largest = static_cast<double>(std::numeric_limits<T>::max());
-  return static_cast<T>(std::isfinite(x) ? std::clamp(x, -largest, largest) : x);
-}
-
 template <class T>
 T element(const ConstVector& vector, int64_t i, T absent) {
   return vector.present() ? narrowed<T>(float_at(vector, i)) : absent;
@@ -34,13 +27,14 @@ int64_t phase_of(const AttentionOptions& options) {
 }
 
 template <class T>
-TileTasks<T>::TileTasks(const Inputs& inputs, const Extents& extents)
+TileTasks<T>::TileTasks(const Inputs& inputs, const Extents& extents, const kernels::TanhScores<T>* tanh)
     : q_(inputs.q),
       k_(inputs.k),
       v_(inputs.v),
       options_(inputs.options),
       extents_(extents),
-      sequences_(inputs.options, extents) {
+      sequences_(inputs.options, extents),
+      tanh_(tanh) {
   const FpMode mode;  // the scale is rounded alike under any mode of the host
   // A softcap too small or too large for T stays a positive, finite number.
   softcap_ =
@@ -65,6 +59,7 @@ kernels::TileTask<T> TileTasks<T>::task(int64_t batch, int64_t kv_head) const {
           .d_k = extents_.d_k,
           .d_v = extents_.d_v,
           .q_dtype = q_.dtype,
+          .o_dtype = q_.dtype,
           .q_stride = step(q_, 3),
           .o_stride = 0,
           .weights_stride = 0,
@@ -79,8 +74,11 @@ kernels::TileTask<T> TileTasks<T>::task(int64_t batch, int64_t kv_head) const {
           .mask_stride = step(mask, 3),
           .bias_stride = step(bias, 3),
           .tree_stride = step(tree, 3),
+          .blocks_stride = step(options_.blocks, 3),
+          .block_size = options_.blocks.present() ? options_.block_size : 0,
           .dropout = dropout_of(batch),
           .kv_offset = options_.kv_offset.value_or(0),
+          .tanh = tanh_,
           .native = nullptr,
           .scores = kernels::Native::none,
           .values = kernels::Native::none,
@@ -101,6 +99,7 @@ kernels::Row<T> TileTasks<T>::row(int64_t batch, int64_t head, int64_t i) const 
           .mask = static_cast<const unsigned char*>(row_at(options_.mask, batch, head, i)),
           .bias = row_at(options_.bias, batch, head, i),
           .tree = static_cast<const uint64_t*>(row_at(options_.tree_mask, batch, head, i)),
+          .blocks = blocks_of(batch, head, i),
           .head = static_cast<uint32_t>(head),
           .slope = element<T>(options_.alibi_slopes, head, T{0}),
           .sink = there ? sink(head) : -std::numeric_limits<T>::infinity(),
@@ -117,9 +116,16 @@ T TileTasks<T>::sink(int64_t head) const {
 template <class T>
 bool TileTasks<T>::alike(bool one_head, bool one_query) const {
   const auto along = [this](int axis) {
-    return step(options_.mask, axis) == 0 && step(options_.bias, axis) == 0 && step(options_.tree_mask, axis) == 0;
+    return step(options_.mask, axis) == 0 && step(options_.bias, axis) == 0 && step(options_.tree_mask, axis) == 0 &&
+           step(options_.blocks, axis) == 0;
   };
   return (one_query || along(2)) && (one_head || along(1));
+}
+
+template <class T>
+const unsigned char* TileTasks<T>::blocks_of(int64_t batch, int64_t head, int64_t i) const {
+  if (!options_.blocks.present()) return nullptr;
+  return static_cast<const unsigned char*>(row_at(options_.blocks, batch, head, i / options_.block_size));
 }
 
 /// The keys or values of a sequence and key head.

@@ -19,7 +19,8 @@ int64_t phase_of(const AttentionOptions& options);
 template <class T>
 class TileTasks {
  public:
-  TileTasks(const Inputs& inputs, const Extents& extents);
+  /// tanh: what scores are made of in additive attention; nullptr: they are products.
+  TileTasks(const Inputs& inputs, const Extents& extents, const kernels::TanhScores<T>* tanh);
 
   const Sequences& sequences() const { return sequences_; }
 
@@ -32,19 +33,21 @@ class TileTasks {
   /// A head's sink; -inf: none.
   T sink(int64_t head) const;
 
-  /// Whether such rows all have one mask row, bias row and tree.
+  /// Whether such rows all have one mask row, bias row, tree and row of blocks.
   bool alike(bool one_head, bool one_query) const;
 
  private:
   kernels::RowSource source_of(const ConstTensor& rows, const ConstTensor& scales, int64_t batch,
                                int64_t kv_head) const;
   kernels::Pages pages_of(int64_t batch) const;
+  const unsigned char* blocks_of(int64_t batch, int64_t head, int64_t i) const;
   kernels::Dropout<T> dropout_of(int64_t batch) const;
 
   const ConstTensor &q_, &k_, &v_;
   const AttentionOptions& options_;
   const Extents& extents_;
   const Sequences sequences_;
+  const kernels::TanhScores<T>* const tanh_;
   T scale_, softcap_;
   int64_t left_, right_;
 };

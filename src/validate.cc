@@ -16,9 +16,6 @@ namespace {
 
 constexpr int64_t kMostWorkers = int64_t{1} << 16;
 
-/// The type of lse and of all that is computed: float64's own, float32 for all narrower ones.
-DType computing(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
-
 /// Keys or values beside the queries: float64 goes with itself alone, all others and int8 with each other.
 Status check_stored(const char* name, const ConstTensor& stored, const ConstTensor& q) {
   const bool is_float = stored.dtype == DType::f32 || stored.dtype == DType::f64 || stored.dtype == DType::f16 ||
@@ -197,6 +194,26 @@ Status check_mask(const ConstTensor& mask, const Extents& e) {
   return check_broadcast("mask", mask, kScores, {e.b, e.h_q, e.n_q, e.n_kv});
 }
 
+/// A bitmap over blocks of all rows and keys there are.
+Status check_blocks(const AttentionOptions& o, const Extents& e) {
+  if (!o.blocks.present()) {
+    if (o.block_size == 0) return {};
+    return Status::error(kInvalid, "blocks: missing; block_size is %" PRId64, o.block_size);
+  }
+  if (o.blocks.dtype != DType::boolean) {
+    return Status::error(kInvalid,
+                         "blocks: dtype %s is not bool; convert it by astype(bool) (true = the block is kept)",
+                         name_of(o.blocks.dtype));
+  }
+  if (o.block_size < 1 || o.block_size > kLargest) {
+    return Status::error(kInvalid, "block_size: %" PRId64 "; expected how many rows and keys a block has, at least 1",
+                         o.block_size);
+  }
+  const auto blocks_of = [&](int64_t n) { return (n + o.block_size - 1) / o.block_size; };
+  return check_broadcast("blocks", o.blocks, "[b, h_q, ceil(n_q / block_size), ceil(n_kv / block_size)]",
+                         {e.b, e.h_q, blocks_of(e.n_q), blocks_of(e.n_kv)});
+}
+
 Status check_bias(const ConstTensor& bias, const Extents& e) {
   if (!bias.present()) return {};
   if (bias.dtype == DType::boolean)
@@ -301,6 +318,7 @@ Status check_options(const AttentionOptions& o, const Extents& e) {
   FOVEATE_RETURN_IF_ERROR(check_window("window_right", o.window_right));
   FOVEATE_RETURN_IF_ERROR(check_mask(o.mask, e));
   FOVEATE_RETURN_IF_ERROR(check_bias(o.bias, e));
+  FOVEATE_RETURN_IF_ERROR(check_blocks(o, e));
   FOVEATE_RETURN_IF_ERROR(check_slopes(o.alibi_slopes, e));
   FOVEATE_RETURN_IF_ERROR(check_sinks(o.sinks, e));
   FOVEATE_RETURN_IF_ERROR(check_lengths("q_lengths", o.q_lengths, e.b));
@@ -311,7 +329,8 @@ Status check_options(const AttentionOptions& o, const Extents& e) {
   return check_offset("kv_offset", o.kv_offset);
 }
 
-/// All of one call's inputs, each alone and against each other.
+}  // namespace
+
 Status check_inputs(const Inputs& a, Extents* extents) {
   FOVEATE_RETURN_IF_ERROR(check_tensors(a, extents));
   FOVEATE_RETURN_IF_ERROR(check_block_table(a, extents));
@@ -323,15 +342,14 @@ Status check_inputs(const Inputs& a, Extents* extents) {
   return check_pages(a, *extents);
 }
 
-/// Outputs against all inputs of a call.
-template <size_t kOutputs>
-Status check_aliasing(const Named (&outputs)[kOutputs], const Inputs& a) {
+Status check_aliasing(const Named* outputs, size_t n_outputs, const Inputs& a) {
   const AttentionOptions& o = a.options;
   const Named inputs[] = {{"q", a.q},
                           {"k", a.k},
                           {"v", a.v},
                           {"mask", o.mask},
                           {"bias", o.bias},
+                          {"blocks", o.blocks},
                           {"k_scales", o.k_scales},
                           {"v_scales", o.v_scales},
                           {"tree_mask", o.tree_mask},
@@ -342,41 +360,8 @@ Status check_aliasing(const Named (&outputs)[kOutputs], const Inputs& a) {
                           {"sinks", as_tensor(o.sinks)},
                           {"q_lengths", as_tensor(o.q_lengths)},
                           {"kv_lengths", as_tensor(o.kv_lengths)}};
-  return check_aliasing(outputs, inputs);
+  return check_aliasing(outputs, n_outputs, inputs, sizeof(inputs) / sizeof(inputs[0]));
 }
-
-/// A gradient of that shape, where it is wanted, of any float type that the computing type is rounded to.
-Status check_gradient(const char* name, const Tensor& gradient, const int64_t (&shape)[4], DType q) {
-  if (!gradient.present()) return {};
-  FOVEATE_RETURN_IF_ERROR(check_float(name, gradient.dtype));
-  if ((gradient.dtype == DType::f64) != (q == DType::f64)) {
-    return Status::error(kInvalid, "%s: %s; expected %s, as all is computed in %s", name, name_of(gradient.dtype),
-                         q == DType::f64 ? "float64" : "float32, float16 or bfloat16", name_of(computing(q)));
-  }
-  return check_output(name, gradient, shape, "q", gradient.dtype);
-}
-
-Status check_gradients(const BackwardArguments& a, const Extents& e) {
-  const AttentionGradients& g = a.gradients;
-  if (!g.dq.present() && !g.dk.present() && !g.dv.present() && !g.dbias.present() && !g.dsinks.present()) {
-    return Status::error(kInvalid, "gradients: none given; expected dq, dk, dv, dbias or dsinks");
-  }
-  const DType dtype = a.q.dtype;
-  const int64_t(&q)[4] = a.q.shape, (&k)[4] = a.k.shape, (&v)[4] = a.v.shape;
-  FOVEATE_RETURN_IF_ERROR(check_gradient("dq", g.dq, {q[0], q[1], q[2], q[3]}, dtype));
-  FOVEATE_RETURN_IF_ERROR(check_gradient("dk", g.dk, {k[0], k[1], k[2], k[3]}, dtype));
-  FOVEATE_RETURN_IF_ERROR(check_gradient("dv", g.dv, {v[0], v[1], v[2], v[3]}, dtype));
-  if (g.dbias.present() && !a.options.bias.present()) return Status::error(kInvalid, "dbias: given without bias");
-  const int64_t(&bias)[4] = a.options.bias.shape;
-  FOVEATE_RETURN_IF_ERROR(check_gradient("dbias", g.dbias, {bias[0], bias[1], bias[2], bias[3]}, dtype));
-  if (!g.dsinks.present()) return {};
-  if (!a.options.sinks.present()) return Status::error(kInvalid, "dsinks: given without sinks");
-  FOVEATE_RETURN_IF_ERROR(check_vector("dsinks", g.dsinks, "h_q", e.h_q));
-  const Tensor dsinks{g.dsinks.data, g.dsinks.dtype, {1, 1, 1, e.h_q}, {0, 0, 0, g.dsinks.stride}};
-  return check_output("dsinks", dsinks, {1, 1, 1, e.h_q}, "q", computing(dtype));
-}
-
-}  // namespace
 
 Status validate(const Arguments& a, Extents* extents) {
   FOVEATE_RETURN_IF_ERROR(check_inputs(a, extents));
@@ -391,25 +376,6 @@ Status validate(const Arguments& a, Extents* extents) {
   FOVEATE_RETURN_IF_ERROR(check_output("weights", out.weights, {e.b, e.h_q, e.n_q, e.n_kv}, "q", a.q.dtype));
   const Named outputs[] = {{"o", out.o}, {"lse", out.lse}, {"weights", out.weights}};
   return check_aliasing(outputs, a);
-}
-
-Status validate(const BackwardArguments& a, Extents* extents) {
-  if (a.options.block_table.present()) {
-    return Status::error(kInvalid, "block_table: keys in pages have no gradients; give k and v padded or packed");
-  }
-  FOVEATE_RETURN_IF_ERROR(check_inputs(a, extents));
-  const Extents& e = *extents;
-  const int64_t b = a.q.shape[0], rows = a.q.shape[2];
-  FOVEATE_RETURN_IF_ERROR(check_like("o", a.o, {b, e.h_q, rows, e.d_v}, "q", a.q.dtype));
-  FOVEATE_RETURN_IF_ERROR(check_like("lse", a.lse, {b, e.h_q, rows, 1}, "q", computing(a.q.dtype)));
-  FOVEATE_RETURN_IF_ERROR(check_like("d_o", a.d_o, {b, e.h_q, rows, e.d_v}, "q", a.q.dtype));
-  FOVEATE_RETURN_IF_ERROR(check_gradients(a, e));
-  const AttentionGradients& g = a.gradients;
-  const Named outputs[] = {
-      {"dq", g.dq}, {"dk", g.dk}, {"dv", g.dv}, {"dbias", g.dbias}, {"dsinks", as_tensor(g.dsinks)}};
-  const Named saved[] = {{"o", a.o}, {"lse", a.lse}, {"d_o", a.d_o}};
-  FOVEATE_RETURN_IF_ERROR(check_aliasing(outputs, a));
-  return check_aliasing(outputs, saved);
 }
 
 Status validate(const State& a, const State& b, const Tensor& o, const Tensor& lse) {
@@ -465,6 +431,7 @@ Status validate(const AttentionShape& s, Extents* extents) {
   FOVEATE_RETURN_IF_ERROR(check_head_dim("d_k", s.d_k));
   FOVEATE_RETURN_IF_ERROR(check_head_dim("d_v", s.d_v));
   FOVEATE_RETURN_IF_ERROR(check_offset("kv_offset", s.kv_offset));
+  if (s.block_size < 0) return Status::error(kInvalid, "block_size: %" PRId64 " is below 0", s.block_size);
   return check_heads(*extents);
 }
 

@@ -4,6 +4,10 @@
 #ifndef FOVEATE_SRC_VALIDATE_H_
 #define FOVEATE_SRC_VALIDATE_H_
 
+#include <cstddef>
+#include <cstdint>
+
+#include "check.h"
 #include "foveate/attention.h"
 #include "foveate/attention_backward.h"
 #include "foveate/state.h"
@@ -34,10 +38,27 @@ struct BackwardArguments : Inputs {
   const AttentionGradients& gradients;
 };
 
+/// The type of lse and of all that is computed: float64's own, float32 for all narrower ones.
+inline DType computing(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
+
+/// Checks what a call computes from, and gives its sizes.
+Status check_inputs(const Inputs& inputs, Extents* extents);
+
+/// Outputs overlap neither each other nor what a call computes from.
+Status check_aliasing(const Named* outputs, size_t n_outputs, const Inputs& inputs);
+template <size_t kOutputs>
+Status check_aliasing(const Named (&outputs)[kOutputs], const Inputs& inputs) {
+  return check_aliasing(outputs, kOutputs, inputs);
+}
+
+/// A gradient of that shape, where it is wanted, of any float type that q's computing type is rounded to.
+Status check_gradient(const char* name, const Tensor& gradient, const int64_t (&shape)[4], DType q);
+
 /// Checks every argument against the contract and the others, and gives the sizes of the call.
 Status validate(const Arguments& arguments, Extents* extents);
 
-Status validate(const BackwardArguments& arguments, Extents* extents);
+/// more: gradients of other kinds are given beside these, which may then be none.
+Status validate(const BackwardArguments& arguments, Extents* extents, bool more = false);
 
 /// Checks the sizes and the dtype of a call that is only planned.
 Status validate(const AttentionShape& shape, Extents* extents);

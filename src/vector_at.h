@@ -5,7 +5,10 @@
 #ifndef FOVEATE_SRC_VECTOR_AT_H_
 #define FOVEATE_SRC_VECTOR_AT_H_
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "foveate/float16.h"
 #include "foveate/tensor.h"
@@ -38,6 +41,18 @@ inline double float_at(const ConstVector& vector, int64_t i) {
     default:
       return static_cast<double>(static_cast<const float*>(vector.data)[at]);
   }
+}
+
+/// A number of the arguments in the computing type: finite stays finite.
+template <class T>
+T narrowed(double x) {
+  constexpr double largest = static_cast<double>(std::numeric_limits<T>::max());
+  return static_cast<T>(std::isfinite(x) ? std::clamp(x, -largest, largest) : x);
+}
+
+inline double float_at(const ConstMatrix& matrix, int64_t row, int64_t column) {
+  const char* const first = static_cast<const char*>(matrix.data) + row * matrix.stride[0] * size_of(matrix.dtype);
+  return float_at(ConstVector{first, matrix.dtype, matrix.shape[1], matrix.stride[1]}, column);
 }
 
 inline int64_t integer_at(const ConstVector& vector, int64_t i) {

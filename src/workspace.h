@@ -4,6 +4,7 @@
 #ifndef FOVEATE_SRC_WORKSPACE_H_
 #define FOVEATE_SRC_WORKSPACE_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "foveate/attention.h"
 #include "foveate/status.h"
 #include "fp_mode.h"
+#include "kernels/tile.h"
 #include "validate.h"
 
 namespace foveate {
@@ -30,6 +32,23 @@ Status checked(const CallArguments& arguments, const Execution& execution, Exten
   const FpMode mode;
   if (Status status = validate(arguments, extents); !status.ok()) return status;
   return check_workers(execution);
+}
+
+/// The largest workspace of plan_for(kv_offset, block_size): keys cut at the worst places touch one split more, and tiles of
+/// fewer vectors may be filled worse.
+template <class PlanFor>
+size_t most_bytes(const PlanFor& plan_for, int64_t workers, DType dtype, const kernels::TargetKernels& kernels) {
+  const bool f64 = dtype == DType::f64;
+  const int64_t lanes = f64 ? kernels.f64.lanes : kernels.f32.lanes;
+  const int64_t vectors = f64 ? kernels::kTileVectors<double> : kernels::kTileVectors<float>;
+  size_t most = 0;
+  for (const int64_t kv_offset : {int64_t{0}, kernels::kSplitKeys - 1}) {
+    for (int64_t n = 1; n <= vectors; ++n) {
+      const int64_t block_size = 7 * n * lanes;  // for which tile_vectors() says n, up to 6
+      most = std::max(most, plan_for(kv_offset, block_size).workspace_bytes(workers));
+    }
+  }
+  return most;
 }
 
 /// Calls body(memory) with that many bytes; `plan` names the call that tells how many.

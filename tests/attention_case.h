@@ -115,6 +115,7 @@ class Case {
   void fill(Stored& array, double magnitude);
   void make_non_finite();
   void fill_mask();
+  void fill_blocks();
   void fill_bias();
   void fill_tree();
   void fill_vectors();
@@ -132,7 +133,7 @@ class Case {
   template <class Element>
   std::vector<Real> rows_of(const RowMap& map, int64_t heads, int64_t n, int64_t depth, const Element& element) const;
 
-  Stored k_scales_, v_scales_, mask_, bias_, slopes_, sinks_;
+  Stored k_scales_, v_scales_, mask_, blocks_, bias_, slopes_, sinks_;
   Placed<int64_t> tree_;
 };
 
@@ -153,6 +154,7 @@ Case<T>::Case(const Spec& s) : random_(s.seed), spec(s), sequences(spec, random_
   make_arrays();
   make_non_finite();
   fill_mask();
+  fill_blocks();
   fill_bias();
   fill_tree();
   fill_vectors();
@@ -263,6 +265,19 @@ void Case<T>::fill_bias() {
     return x;
   });
   options.bias = bias_.view();
+}
+
+template <class T>
+void Case<T>::fill_blocks() {
+  if (!spec.blocks) return;
+  const auto blocks = [this](int64_t n) { return (n + spec.block_size - 1) / spec.block_size; };
+  const Shape full = {spec.b, spec.h_q, blocks(spec.n_q), blocks(spec.n_kv)};
+  blocks_ = Stored(DType::boolean, broadcast_shape(*spec.blocks, full), spec.blocks_in);
+  blocks_.fill([this] { return below(spec.blocks_kept) == 0 ? 1.0 : 0.0; });
+  options.blocks = blocks_.view();
+  options.block_size = problem.block_size = spec.block_size;
+  const std::vector<double> bits = blocks_.packed();
+  problem.blocks = reference::broadcast(std::vector<char>(bits.begin(), bits.end()), blocks_.shape(), full);
 }
 
 /// Bits past the last token, in the last word, are garbage.

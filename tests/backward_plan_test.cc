@@ -31,6 +31,7 @@ constexpr BackwardPlanInputs kInputs = {.lanes = 16,
                                         .query_rows = 0,
                                         .products = true,
                                         .sinks = false,
+                                        .tanh = false,
                                         .bias_shape = nullptr};
 
 BackwardPlanInputs with_workers(int64_t workers) {

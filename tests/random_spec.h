@@ -143,6 +143,14 @@ inline void choose_sequences(Choices& c, Spec& s) {
   if (s.tree_tokens > 0) s.tree = random_whole(c);
 }
 
+inline void choose_blocks(Choices& c, Spec& s) {
+  if (!c.one_in(4)) return;
+  s.blocks = random_whole(c);
+  s.block_size = c.one_of<int64_t>({1, 3, 16, 17, 32, 48, 64, 65, 100, 128, 1000, int64_t{1} << 60});
+  s.blocks_kept = c.one_of<int64_t>({2, 1, 10});
+  s.blocks_in = random_placement(c, true);
+}
+
 inline Spec random_spec(Choices& c, const Limits& limits) {
   Spec s;
   choose_sizes(c, limits, s);
@@ -169,6 +177,7 @@ inline Spec random_spec(Choices& c, const Limits& limits) {
   s.workers = c.one_of<int64_t>({0, 0, 1, 2, 7});
   s.own_workspace = c.one_in(3);
   s.seed = static_cast<uint64_t>(c.below(1 << 30));
+  choose_blocks(c, s);
   return s;
 }
 

@@ -27,6 +27,9 @@ struct Spec {
   int64_t window_left = kUnlimited, window_right = kUnlimited;
   std::optional<Whole> mask = {};
   std::optional<Whole> bias = {};
+  std::optional<Whole> blocks = {};
+  int64_t block_size = 0;
+  int64_t blocks_kept = 2;    ///< one in so many
   bool bias_forbids = false;  ///< one entry in four is -inf
   bool bias_huge = false;     ///< one entry in four is near the largest number of its type, or its negative
   double softcap = 0;
@@ -50,7 +53,7 @@ struct Spec {
 
   int64_t vector_stride = 1;
   Placement q_in = {}, k_in = {}, v_in = {}, mask_in = {}, bias_in = {}, o_in = {}, lse_in = {}, weights_in = {};
-  Placement scales_in = {}, table_in = {}, tree_in = {};
+  Placement scales_in = {}, table_in = {}, tree_in = {}, blocks_in = {};
 
   double magnitude = 1;    ///< of q and k
   int64_t non_finite = 0;  ///< so many elements of q, k and v are NaN or Inf
@@ -107,6 +110,7 @@ inline std::ostream& operator<<(std::ostream& out, const Spec& s) {
   if (s.window_left >= 0 || s.window_right >= 0) out << " window " << s.window_left << ',' << s.window_right;
   if (s.mask) out << " mask " << *s.mask;
   if (s.bias) out << " bias " << *s.bias;
+  if (s.blocks) out << " blocks " << *s.blocks << " of " << s.block_size << " one in " << s.blocks_kept;
   if (s.bias_forbids) out << " bias_forbids";
   if (s.bias_huge) out << " bias_huge";
   if (s.softcap > 0) out << " softcap " << s.softcap;

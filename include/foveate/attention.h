@@ -6,8 +6,8 @@
 //   s_ij  = softcap * tanh(s_ij / softcap)          where softcap > 0
 //   s_ij += bias_ij
 //   s_ij -= alibi_h * |p_i - j|
-//   j takes part iff mask_ij, causal (j <= p_i), window (p_i - left <= j <= p_i + right), j < kv_length_b and
-//   bias_ij != -inf all allow it
+//   j takes part iff mask_ij, causal (j <= p_i), window (p_i - left <= j <= p_i + right), j < kv_length_b,
+//   bias_ij != -inf and the block that i and j are in all allow it
 //   z_i   = sum_j exp(s_ij)  (+ exp(sink_h))        lse_i = ln z_i
 //   a_ij  = exp(s_ij) / z_i                         o_i   = sum_j a_ij v_j      (under dropout: a_ij keep_ij / (1 - P))
 //
@@ -28,7 +28,7 @@
 //   Aliasing   outputs overlap neither inputs nor each other; inputs may overlap.
 //
 // Online softmax: Milakov and Gimelshein, arXiv:1805.02867; in tiles: Rabe and Staats, arXiv:2112.05682, Dao et al.,
-// arXiv:2205.14135. ALiBi: Press et al., arXiv:2108.12409. Softcap: Gemma 2, arXiv:2408.00118. Sinks: gpt-oss,
+// arXiv:2205.14135. Block-sparse: Child et al., arXiv:1904.10509. ALiBi: Press et al., arXiv:2108.12409. Softcap: Gemma 2, arXiv:2408.00118. Sinks: gpt-oss,
 // arXiv:2508.10925.
 #ifndef FOVEATE_ATTENTION_H_
 #define FOVEATE_ATTENTION_H_
@@ -126,6 +126,12 @@ struct AttentionOptions {
   ConstTensor tree_mask = {};
   int64_t tree_tokens = 0;
 
+  /// Which blocks of queries and keys meet: query i and key j only if entry [i / block_size, j / block_size] is true. Boolean,
+  /// [b, h_q, ceil(n_q / block_size), ceil(n_kv / block_size)], each extent that or 1 (broadcast); read in place. Time goes
+  /// into the blocks that are kept alone, so a block_size of 64 or a multiple is fastest; patterns.h makes the common ones.
+  ConstTensor blocks = {};
+  int64_t block_size = 0;
+
   /// Whether the processor's own products of bfloat16 and int8 may be used (`Native products` in docs/numerics.md). They
   /// round more: scores of int8 keys are off by up to |scale| max|q| / 254 sum|k|, about what storing the keys as int8 has
   /// cost already, and weights meet bfloat16 and int8 values with 8 bits. false: everything is multiplied in float32.
@@ -165,8 +171,9 @@ FOVEATE_API Status attention(const ConstTensor& q, const ConstTensor& k, const C
 struct AttentionShape {
   int64_t b = 1, h_q = 1, h_kv = 1, n_q = 1, n_kv = 1, d_k = 1, d_v = 1;
   DType dtype = DType::f32;
-  bool weights = false;   ///< the weights are asked for
-  int64_t kv_offset = 0;  ///< as in the options
+  bool weights = false;    ///< the weights are asked for
+  int64_t kv_offset = 0;   ///< as in the options
+  int64_t block_size = 0;  ///< likewise
 };
 
 /// How the engine cuts a call of that shape on the active target. None of it changes a bit of the result.

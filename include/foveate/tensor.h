@@ -131,7 +131,7 @@ struct Vector {
   }
 };
 
-/// A read-only view of two axes: a block table.
+/// A read-only view of two axes: a block table, a projection.
 struct ConstMatrix {
   const void* data = nullptr;
   DType dtype = DType::none;
@@ -139,6 +139,20 @@ struct ConstMatrix {
   int64_t stride[2] = {0, 0};
 
   constexpr bool present() const { return dtype != DType::none; }
+};
+
+/// A matrix to write through: gradients of projections. Converts to ConstMatrix.
+struct Matrix {
+  void* data = nullptr;
+  DType dtype = DType::none;
+  int64_t shape[2] = {0, 0};
+  int64_t stride[2] = {0, 0};
+
+  constexpr bool present() const { return dtype != DType::none; }
+
+  constexpr operator ConstMatrix() const {  // NOLINT(google-explicit-constructor): as Tensor
+    return {data, dtype, {shape[0], shape[1]}, {stride[0], stride[1]}};
+  }
 };
 
 /// Views a packed array of extents b, h, n, d that lies in memory in the order `layout`.
@@ -159,11 +173,12 @@ constexpr auto view(T* data, int64_t size) {
   return View{data, dtype_of<T>(), size, 1};
 }
 
-/// Views a packed matrix.
+/// Views a packed matrix: a `const T*` gives a ConstMatrix, a `T*` a Matrix.
 template <class T>
-constexpr ConstMatrix view(const T* data, int64_t rows, int64_t columns) {
+constexpr auto view(T* data, int64_t rows, int64_t columns) {
+  using View = std::conditional_t<std::is_const_v<T>, ConstMatrix, Matrix>;
   static_assert(dtype_of<T>() != DType::none, "no dtype for this element type");
-  return {data, dtype_of<T>(), {rows, columns}, {columns, 1}};
+  return View{data, dtype_of<T>(), {rows, columns}, {columns, 1}};
 }
 
 }  // namespace foveate

@@ -33,15 +33,6 @@ namespace foveate::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// C = C + sum.
-template <class T>
-struct Added {
-  template <class D, class V>
-  HWY_INLINE void store(D d, V sum, T* c, size_t /*lane*/) const {
-    hn::Store(hn::Add(hn::Load(d, c), sum), d, c);
-  }
-};
-
 /// Adds a[place][row] * x to sums[place] for what is not finite among the rows' components, over pairs that take part.
 template <class T>
 HWY_NOINLINE void AddNotFiniteRows(const BackwardTile<T>& b, const BlockRange& range, const T* a,
@@ -134,6 +125,18 @@ HWY_NOINLINE void StoreQueryGradients(D d, const BackwardTile<T>& b, T* to) {
   for (; i < n; ++i) to[i] += rows[i];
 }
 
+/// The same of sums in panels.
+template <class D, class T>
+HWY_NOINLINE void StoreQueryPanels(D d, const BackwardTile<T>& b, T* to) {
+  const int64_t d_k = b.tile.task.d_k;
+  for_each_panel(d_k, static_cast<int64_t>(hn::Lanes(d)), [&](int64_t first, int64_t components) {
+    for (int64_t r = 0; r < b.tile.task.n_rows; ++r) {
+      const T* const from = b.dq + b.tile.width * first + r * components;
+      for (int64_t i = 0; i < std::min(components, d_k - first); ++i) to[r * d_k + first + i] += from[i];
+    }
+  });
+}
+
 /// Calls body(block, range) for the task's blocks that some row sees, with weights and gradients computed.
 template <size_t NV, class D, class T, class ValueProducts, class Body>
 HWY_INLINE void ForEachBlock(D d, const BackwardTask<T>& task, const BackwardTile<T>& b,
@@ -154,22 +157,50 @@ HWY_INLINE void ValueProducts(D d, const BackwardTile<T>& b, const BlockRange& r
            Scaled<T>{1}, b.ds + range.first * tile.width);
 }
 
+/// du, dt and dw of a range: what stands in the place of dq and dk in additive attention.
+template <class D, class T>
+HWY_INLINE void AddTanhGradients(D d, const BackwardTask<T>& task, const BackwardTile<T>& b, int64_t block,
+                                 const BlockRange& range) {
+  const Tile<T>& tile = b.tile;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  tile.task.tanh->kernel->gradients(
+      {.rows = tile.task.rows,
+       .n_rows = tile.task.n_rows,
+       .width = tile.width,
+       .far = tile.q_factor,
+       .e = b.q.rows,
+       .t = AdjacentKeys(tile, range),
+       .f = b.key_panels,
+       .ds = b.ds + range.first * tile.width,
+       .keys = range.last - range.first,
+       .d = tile.task.d_k,
+       .place = range.first,
+       .du = b.dq,
+       .dt = task.dk + (block - task.first_block) * accumulator_elements(tile.task.d_k, lanes),
+       .dw = task.dw});
+}
+
 /// Walks the task's blocks with the products of one kind: values(range), keys(range), rows(range, a, panels, sums).
 template <size_t NV, class D, class T, class Values, class Keys, class Rows>
 HWY_INLINE void WalkBlocks(D d, const BackwardTask<T>& task, const BackwardTile<T>& b, const Values& values,
                            const Keys& keys, const Rows& rows) {
   const Tile<T>& tile = b.tile;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  std::fill_n(b.dq, tile.task.d_k * tile.width, T{0});
+  std::fill_n(b.dq, padded(tile.task.d_k, lanes) * tile.width, T{0});
   ForEachBlock<NV>(d, task, b, values, [&](int64_t block, const BlockRange& range) HWY_ATTR {
     const int64_t at = block - task.first_block;
     if (tile.task.softcap > 0) MultiplyRange(d, tile, range, tile.cap_slope, b.ds);
-    if (task.dq != nullptr) keys(range);
-    if (task.dk != nullptr) rows(range, b.ds, b.q, task.dk + at * accumulator_elements(tile.task.d_k, lanes));
+    if (task.dw != nullptr) {
+      AddTanhGradients(d, task, b, block, range);
+    } else {
+      if (task.dq != nullptr) keys(range);
+      if (task.dk != nullptr) rows(range, b.ds, b.q, task.dk + at * accumulator_elements(tile.task.d_k, lanes));
+    }
     if (task.dv == nullptr) return;
     if (tile.task.dropout.on) MultiplyRange(d, tile, range, b.kept, tile.s);
     rows(range, tile.s, b.d_o, task.dv + at * accumulator_elements(tile.task.d_v, lanes));
   });
+  if (task.dw != nullptr) return StoreQueryPanels(d, b, task.dq);
   if (task.dq != nullptr) StoreQueryGradients(d, b, task.dq);
 }
 

@@ -37,7 +37,7 @@ inline constexpr int64_t kChunkRows = 512;
 /// What a query row brings to the backward pass.
 template <class T>
 struct GradientRow {
-  const void* d_o;  ///< d_v elements of the queries' type, d_o_stride apart
+  const void* d_o;  ///< d_v elements of d_o_dtype, d_o_stride apart
   T lse;
   T factor;  ///< weights are exp(s - lse) * factor; 1 unless lse is far from 0
   T delta;   ///< d_o . o
@@ -49,12 +49,14 @@ struct BackwardTask {
   /// products go through `scores` alone: Native::bf16 where q, k, v and d_o are all of bfloat16.
   TileTask<T> tile;
   const GradientRow<T>* gradient_rows;
+  DType d_o_dtype;
   int64_t d_o_stride;
   int64_t first_block, last_block;  ///< blocks of places, as tile.h counts them
 
   T* dq;  ///< [n_rows][d_k], added to; nullptr: not wanted
   T* dk;  ///< of first_block: see accumulator_at(); nullptr: not wanted
   T* dv;
+  T* dw;  ///< of additive attention, padded(d_k), which wants dq and dk too; nullptr: not wanted
 };
 
 template <class T>
@@ -95,10 +97,11 @@ constexpr int64_t accumulator_at(int64_t first, int64_t components, int64_t plac
 }
 
 /// Elements of a task's scratch: a tile's; ds, the kept weights, the slope of softcap and rounded gradients; dq; q and d_o in
-/// panels; lse, factor and delta.
-constexpr int64_t backward_scratch_elements(int64_t width, int64_t lanes, int64_t d_k, int64_t d_v) {
+/// panels; lse, factor and delta; of additive attention, keys in panels.
+constexpr int64_t backward_scratch_elements(int64_t width, int64_t lanes, int64_t d_k, int64_t d_v, bool tanh) {
   return scratch_elements(width, d_k, d_v) +
-         width * (4 * kBlockKeys + d_k + padded(d_k, lanes) + padded(d_v, lanes) + 3);
+         width * (4 * kBlockKeys + 2 * padded(d_k, lanes) + padded(d_v, lanes) + 3) +
+         (tanh ? kBlockKeys * padded(d_k, lanes) : 0);
 }
 
 /// One target's kernels.

@@ -50,9 +50,10 @@ struct BackwardTile {
   T* ds = nullptr;       ///< [kBlockKeys][width]
   T* kept = nullptr;     ///< [kBlockKeys][width]: keep / (1 - P)
   T* rounded = nullptr;  ///< [kBlockKeys][width], of native products
-  T* dq = nullptr;       ///< [d_k][width]
+  T* dq = nullptr;       ///< [d_k][width]; of additive attention in panels, as q.rows
   Panels<T> q = {}, d_o = {};
   T *lse = nullptr, *factor = nullptr, *delta = nullptr;  ///< [width]
+  T* key_panels = nullptr;                                ///< of additive attention: see accumulator_at()
 };
 
 template <class T>
@@ -72,22 +73,23 @@ HWY_INLINE BackwardTile<T> MakeBackwardTile(const BackwardTask<T>& task, int64_t
   b.kept = take(kBlockKeys * width);
   tile.cap_slope = take(kBlockKeys * width);
   b.rounded = take(kBlockKeys * width);
-  b.dq = take(d_k * width);
+  b.dq = take(padded(d_k, lanes) * width);
   b.q = {take(padded(d_k, lanes) * width), tile.q, d_k};
   b.d_o = {take(padded(d_v, lanes) * width), tile.total.o, d_v};
   b.lse = take(width);
   b.factor = take(width);
   b.delta = take(width);
+  if (task.tile.tanh != nullptr) b.key_panels = take(kBlockKeys * padded(d_k, lanes));
   b.absent = std::any_of(task.tile.rows, task.tile.rows + task.tile.n_rows,
                          [](const Row<T>& row) { return row.begin >= row.end; });
   return b;
 }
 
-/// A row of d elements of the queries' type into the panels.
+/// A row of d elements of a type into the panels.
 template <class T>
-HWY_INLINE void LoadPanelRow(const TileTask<T>& task, const void* from, int64_t stride, int64_t r, int64_t width,
+HWY_INLINE void LoadPanelRow(DType dtype, const void* from, int64_t stride, int64_t r, int64_t width,
                              const Panels<T>& to) {
-  WithElement<T>(task.q_dtype, [&](auto* element) HWY_ATTR {
+  WithElement<T>(dtype, [&](auto* element) HWY_ATTR {
     const auto* row = static_cast<const std::remove_pointer_t<decltype(element)>*>(from);
     for_each_panel(to.d, static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>())),
                    [&](int64_t first, int64_t components) HWY_ATTR {
@@ -141,8 +143,8 @@ HWY_INLINE void LoadBackwardTile(D d, const BackwardTask<T>& task, BackwardTile<
   LoadBackwardLanes(task, b);
   for (int64_t r = 0; r < width; ++r) {
     if (r < task.tile.n_rows && task.tile.rows[r].begin < task.tile.rows[r].end) {
-      LoadPanelRow(task.tile, task.tile.rows[r].q, task.tile.q_stride, r, width, b.q);
-      LoadPanelRow(task.tile, task.gradient_rows[r].d_o, task.d_o_stride, r, width, b.d_o);
+      LoadPanelRow(task.tile.q_dtype, task.tile.rows[r].q, task.tile.q_stride, r, width, b.q);
+      LoadPanelRow(task.d_o_dtype, task.gradient_rows[r].d_o, task.d_o_stride, r, width, b.d_o);
     } else {
       ClearPanelRow(d, r, width, b.q);
       ClearPanelRow(d, r, width, b.d_o);
@@ -150,6 +152,9 @@ HWY_INLINE void LoadBackwardTile(D d, const BackwardTask<T>& task, BackwardTile<
   }
   FinishPanels(d, width, b.q);
   FinishPanels(d, width, b.d_o);
+  if (task.tile.tanh == nullptr) return;
+  PrepareTanhScores(b.tile);
+  task.tile.tanh->kernel->exponentials(b.q.rows, width, b.q.d);
 }
 
 /// Turns the scores of a range into weights. Rounding of lse may leave a score above it, whose weight is 1.

@@ -72,6 +72,15 @@ struct Corrected {
   }
 };
 
+/// C = C + sum.
+template <class T>
+struct Added {
+  template <class D, class V>
+  HWY_INLINE void store(D d, V sum, T* c, size_t /*lane*/) const {
+    hn::Store(hn::Add(hn::Load(d, c), sum), d, c);
+  }
+};
+
 template <size_t kVector, size_t NV, class D>
 HWY_INLINE hn::Vec<D> LoadVector(D d, const hn::TFromD<D>* b) {
   if constexpr (kVector < NV) {

@@ -12,6 +12,7 @@
 #endif
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -25,6 +26,7 @@
 #include "kernels/multiply_add-inl.h"
 #include "kernels/native-inl.h"
 #include "kernels/rows-inl.h"
+#include "kernels/tanh_scores.h"
 #include "kernels/tile.h"
 #include "kernels/tile_state-inl.h"
 
@@ -55,19 +57,35 @@ HWY_INLINE bool OnBranch(const TileTask<T>& task, const Row<T>& row, int64_t j) 
   return row.tree == nullptr || bit < 0 || (row.tree[bit / 64 * task.tree_stride] >> (bit % 64) & 1) != 0;
 }
 
-/// Reads one row's mask, bias and tree for a block into a column of tile.additive. Returns how many keys it allows.
+/// The place behind those, from `place` on, that lie in one block of the bitmap with it, and whether the row keeps that block.
+struct BlockPiece {
+  int64_t end;
+  bool kept;
+};
+template <class T>
+HWY_INLINE BlockPiece BlockPieceAt(const TileTask<T>& task, const BlockRange& range, const Row<T>& row, int64_t place) {
+  if (row.blocks == nullptr) return {range.last, true};
+  const int64_t block = (range.origin + place) / task.block_size;
+  return {std::min(range.last, (block + 1) * task.block_size - range.origin),
+          row.blocks[block * task.blocks_stride] != 0};
+}
+
+/// Reads one row's mask, bias, tree and blocks for a range into a column of tile.additive. Returns how many keys it allows.
 template <class T, class B>
 HWY_INLINE int64_t FillLane(const Tile<T>& tile, const BlockRange& range, const Row<T>& row, int64_t lane) {
   const TileTask<T>& task = tile.task;
   const B* bias = static_cast<const B*>(row.bias);
   int64_t allowed = 0;
-  for (int64_t place = range.first; place < range.last; ++place) {
-    const int64_t j = range.origin + place;
-    T value = bias != nullptr ? BiasEntry<T>(bias[j * task.bias_stride]) : T{0};
-    const bool allows = row.mask == nullptr || row.mask[j * task.mask_stride] != 0;
-    if (!allows || !OnBranch(task, row, j)) value = -std::numeric_limits<T>::infinity();
-    allowed += value != -std::numeric_limits<T>::infinity();
-    tile.additive[place * tile.width + lane] = value;
+  for (int64_t place = range.first; place < range.last;) {
+    const auto [end, kept] = BlockPieceAt(task, range, row, place);
+    for (; place < end; ++place) {
+      const int64_t j = range.origin + place;
+      T value = kept && bias != nullptr ? BiasEntry<T>(bias[j * task.bias_stride]) : T{0};
+      const bool allows = kept && (row.mask == nullptr || row.mask[j * task.mask_stride] != 0);
+      if (!allows || !OnBranch(task, row, j)) value = -std::numeric_limits<T>::infinity();
+      allowed += value != -std::numeric_limits<T>::infinity();
+      tile.additive[place * tile.width + lane] = value;
+    }
   }
   return allowed;
 }
@@ -202,10 +220,45 @@ HWY_NOINLINE void ForbidScores(D d, const Tile<T>& tile, const BlockRange& range
   });
 }
 
-/// scale * (q . k) of a range, into tile.s.
+/// Makes the exponentials that scores of additive attention are made of, where few rows would have their columns.
+template <class T>
+HWY_INLINE void PrepareTanhScores(const Tile<T>& tile) {
+  tile.task.tanh->kernel->prepare(tile.q, tile.task.d_k, tile.width, tile.columns, tile.q_factor);
+}
+
+/// The keys of a range where they lie: rows of additive attention are the engine's own.
+template <class T>
+HWY_INLINE const T* AdjacentKeys(const Tile<T>& tile, const BlockRange& range) {
+  Broadcasts<T, false> rows{nullptr, 0};
+  const bool found =
+      FindInPlace(tile.task.pages, tile.task.k, range.key, range.last - range.first, tile.task.d_k, rows);
+  assert(found && (rows.stride == tile.task.d_k || range.last - range.first == 1));
+  (void)found;
+  return rows.data;
+}
+
+template <class T>
+HWY_INLINE void SumsOfTanh(const Tile<T>& tile, const BlockRange& range) {
+  const TileTask<T>& task = tile.task;
+  task.tanh->kernel->scores({.u = tile.q,
+                             .e = tile.columns,
+                             .far = tile.q_factor,
+                             .t = AdjacentKeys(tile, range),
+                             .f = tile.packed_k,
+                             .w = task.tanh->w,
+                             .sum = task.tanh->sum,
+                             .scale = task.scale,
+                             .keys = range.last - range.first,
+                             .d = task.d_k,
+                             .width = tile.width,
+                             .s = tile.s + range.first * tile.width});
+}
+
+/// scale * (q . k) of a range, or what stands in its place, into tile.s.
 template <size_t NV, class D, class T>
 HWY_INLINE void KeyProducts(D d, const Tile<T>& tile, const BlockRange& range) {
   const TileTask<T>& task = tile.task;
+  if (task.tanh != nullptr) return SumsOfTanh(tile, range);
   if constexpr (kNativeProducts && std::is_same_v<T, float>) {
     if (task.scores != Native::none) return NativeScores(tile, range);
   }

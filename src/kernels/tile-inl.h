@@ -36,14 +36,17 @@ namespace hn = hwy::HWY_NAMESPACE;
 /// costs only weights that add less than 2^-86 of such a sum.
 inline constexpr double kLowered = 0x1p-40;
 
-/// Joins one split's keys to an empty state. Weights are multiplied by `lowered` after they are summed into l.
+/// The state of one split's keys; false if none takes part in any row, and the state was left as it is: an empty one changes
+/// nothing where it is merged. Weights are multiplied by `lowered` after they are summed into l.
 template <size_t NV, class D, class T>
-HWY_NOINLINE void WalkSplit(D d, const Tile<T>& tile, int64_t split, const State<T>& state, T lowered) {
-  Clear(d, tile, state);
+HWY_NOINLINE bool WalkSplit(D d, const Tile<T>& tile, int64_t split, const State<T>& state, T lowered) {
+  bool begun = false;
   constexpr int64_t kBlocks = kSplitKeys / kBlockKeys;
   for (int64_t block = split * kBlocks; block < (split + 1) * kBlocks; ++block) {
     BlockRange range = RangeOf(tile, block);
     if (range.first >= range.last || !Scores<NV>(d, tile, range)) continue;
+    if (!begun) Clear(d, tile, state);
+    begun = true;
     Softmax(d, tile, range, state);
     if (tile.task.dropout.on) Drop(tile, range, tile.s);
     if (lowered != T{1}) {
@@ -54,6 +57,7 @@ HWY_NOINLINE void WalkSplit(D d, const Tile<T>& tile, int64_t split, const State
     }
     WeightedSum<NV>(d, tile, range, state);
   }
+  return begun;
 }
 
 /// The splits that some row of the tile sees: [first, last).
@@ -68,12 +72,14 @@ template <size_t NV, class D, class T>
 HWY_INLINE void Walk(D d, Tile<T>& tile, T lowered) {
   int64_t first, last;
   SplitsSeen(tile, first, last);
-  if (first == last) Clear(d, tile, tile.total);
-  // The first split's state is the total as it stands: merging it into an empty one would change no bit.
+  // The first state is the total as it stands: merging it into an empty one would change no bit.
+  bool begun = false;
   for (int64_t split = first; split < last; ++split) {
-    WalkSplit<NV>(d, tile, split, split == first ? tile.total : tile.split, lowered);
-    if (split != first) Merge(d, tile, tile.total, tile.split);
+    if (!WalkSplit<NV>(d, tile, split, begun ? tile.split : tile.total, lowered)) continue;
+    if (begun) Merge(d, tile, tile.total, tile.split);
+    begun = true;
   }
+  if (!begun) Clear(d, tile, tile.total);
 }
 
 /// Empties the state of rows that see no key: blocks that all other rows see whole do not ask about them.
@@ -90,8 +96,8 @@ HWY_INLINE void ForgetEmptyRows(const Tile<T>& tile, const State<T>& state) {
 template <class T, class Body>
 HWY_INLINE void WithOutputElement(const Tile<T>& tile, const Body& body) {
   if constexpr (std::is_same_v<T, float> && kNarrowTypes) {
-    if (tile.task.q_dtype == DType::f16) return body(Float16());
-    if (tile.task.q_dtype == DType::bf16) return body(BFloat16());
+    if (tile.task.o_dtype == DType::f16) return body(Float16());
+    if (tile.task.o_dtype == DType::bf16) return body(BFloat16());
   }
   body(T{});
 }
@@ -217,6 +223,7 @@ HWY_INLINE void LoadTile(const Tile<T>& tile) {
     if (tile.task.scores != Native::none) return LoadNativeQueries(tile);
   }
   LoadQueries(tile);
+  if (tile.task.tanh != nullptr) PrepareTanhScores(tile);
 }
 
 template <size_t NV, class T>
@@ -234,7 +241,7 @@ void AttendSplit(const TileTask<T>& task, int64_t split, T* partial) {
   Tile<T> tile = MakeTile(task, static_cast<int64_t>(NV * hn::Lanes(d)));
   LoadTile(tile);
   const State<T> state{partial, partial + tile.width, partial + 2 * tile.width};
-  WalkSplit<NV>(d, tile, split, state, T{1});
+  if (!WalkSplit<NV>(d, tile, split, state, T{1})) Clear(d, tile, state);
 }
 
 template <size_t NV, class T>

@@ -76,24 +76,29 @@ inline constexpr bool kNativeProducts = true;
 inline constexpr bool kNativeProducts = false;
 #endif
 
+/// Scores of additive attention (tanh_scores.h).
+template <class T>
+struct TanhScores;
+
 /// Which native product a call's types allow, on a target that has them.
 enum class Native : uint8_t { none, bf16, int8 };
 
 /// One query row: a lane of the tile.
 template <class T>
 struct Row {
-  const void* q;              ///< d_k elements of q_dtype, q_stride apart; nullptr: an all-zero query
-  int64_t begin, end;         ///< the keys [begin, end) that structure (causal, window, length) lets take part
-  int64_t position;           ///< p_i - kv_offset: this query's place, counted as keys are
-  const unsigned char* mask;  ///< one byte a key, mask_stride apart; nullptr: none
-  const void* bias;           ///< of bias_dtype, bias_stride apart; nullptr: none
-  const uint64_t* tree;       ///< words of tree_mask, tree_stride apart; nullptr: none
-  uint32_t head;              ///< for dropout
-  T slope;                    ///< ALiBi; 0: none
-  T sink;                     ///< -inf: none
-  void* o;                    ///< d_v elements of q_dtype, o_stride apart; nullptr: not wanted
-  T* lse;                     ///< nullptr: not wanted
-  void* weights;              ///< n_kv elements of q_dtype, weights_stride apart; nullptr: not wanted
+  const void* q;                ///< d_k elements of q_dtype, q_stride apart; nullptr: an all-zero query
+  int64_t begin, end;           ///< the keys [begin, end) that structure (causal, window, length) lets take part
+  int64_t position;             ///< p_i - kv_offset: this query's place, counted as keys are
+  const unsigned char* mask;    ///< one byte a key, mask_stride apart; nullptr: none
+  const void* bias;             ///< of bias_dtype, bias_stride apart; nullptr: none
+  const uint64_t* tree;         ///< words of tree_mask, tree_stride apart; nullptr: none
+  const unsigned char* blocks;  ///< one byte a block of keys, blocks_stride apart; nullptr: none
+  uint32_t head;                ///< for dropout
+  T slope;                      ///< ALiBi; 0: none
+  T sink;                       ///< -inf: none
+  void* o;                      ///< d_v elements of o_dtype, o_stride apart; nullptr: not wanted
+  T* lse;                       ///< nullptr: not wanted
+  void* weights;                ///< n_kv elements of o_dtype, weights_stride apart; nullptr: not wanted
 };
 
 /// Which weights are dropped: see dropout-inl.h.
@@ -116,6 +121,7 @@ struct TileTask {
   Pages pages;             ///< of both
   int64_t n_kv, d_k, d_v;  ///< d_k >= 1
   DType q_dtype;
+  DType o_dtype;  ///< of o and weights
   int64_t q_stride, o_stride, weights_stride;
 
   /// kv_offset modulo kSplitKeys: key j stands at place `phase + j`, and places are cut into splits and blocks.
@@ -126,11 +132,14 @@ struct TileTask {
   bool alibi;
   int64_t additive_from;  ///< the first key at which rows have a mask, a bias or a tree
   int64_t tree_from;      ///< the key of the tree's bit 0
-  bool shared;            ///< all rows read the same mask row, bias row and tree
+  bool shared;            ///< all rows read the same mask row, bias row, tree and row of blocks
   DType bias_dtype;
-  int64_t mask_stride, bias_stride, tree_stride;
+  int64_t mask_stride, bias_stride, tree_stride, blocks_stride;
+  int64_t block_size;  ///< keys to an entry of rows' blocks; 0: they have none
   Dropout<T> dropout;
   int64_t kv_offset;  ///< the position of key 0, for dropout
+
+  const TanhScores<T>* tanh;  ///< scores are sums of tanh, q and k being adjacent rows of T; nullptr: they are products
 
   const NativeProducts* native;  ///< nullptr: none; float32 alone
   Native scores, values;         ///< what it is used for

@@ -38,7 +38,7 @@ struct BlockRange {
   int64_t origin;  ///< index that a key at the block's first place has; negative in front of the first key
   int64_t first, last;
   bool partial;   ///< some row has a key here that takes no part
-  bool additive;  ///< rows have a mask, a bias or a tree here
+  bool additive;  ///< rows have a mask, a bias or a tree here, or not all have the same blocks
 };
 
 /// Whether a tile's rows are so few that the products go row by row (few_rows-inl.h): two of 16 lanes, four where the tile
@@ -94,13 +94,14 @@ HWY_INLINE Tile<T> MakeTile(const TileTask<T>& task, int64_t width) {
     return here;
   };
   const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
-  Tile<T> tile{.task = task,
-               .width = width,
-               .begin = task.n_kv,
-               .end = 0,
-               .covered_begin = 0,
-               .covered_end = task.n_kv,
-               .few = are_few(task.n_rows, lanes, task.k.dtype != dtype_of<T>()) && HasFewRows(task)};
+  Tile<T> tile{
+      .task = task,
+      .width = width,
+      .begin = task.n_kv,
+      .end = 0,
+      .covered_begin = 0,
+      .covered_end = task.n_kv,
+      .few = task.tanh == nullptr && are_few(task.n_rows, lanes, task.k.dtype != dtype_of<T>()) && HasFewRows(task)};
   tile.q = take(task.d_k * width);
   tile.s = take(kBlockKeys * width);
   tile.additive = take(kBlockKeys * width);
@@ -188,17 +189,50 @@ HWY_INLINE void WithVectors(const TileTask<T>& task, const Body& body) {
   }
 }
 
+/// Narrows a range to the keys whose blocks some row keeps: empty if there is none. Rows that keep the same blocks are
+/// neighbours, and ask once.
+template <class T>
+HWY_NOINLINE void NarrowToBlocks(const Tile<T>& tile, BlockRange& range) {
+  const TileTask<T>& task = tile.task;
+  const int64_t size = task.block_size, end = range.key + range.last - range.first;
+  const int64_t first = range.key / size, last = (end - 1) / size + 1;
+  const auto for_each_row = [&](const auto& body) {
+    const unsigned char* before = nullptr;
+    for (int64_t r = 0; r < task.n_rows; ++r) {
+      const Row<T>& row = task.rows[r];
+      if (row.begin < row.end && row.blocks != before) body(before = row.blocks);
+    }
+  };
+  int64_t kept_first = last, kept_last = first;
+  for_each_row([&](const unsigned char* blocks) {
+    for (int64_t i = first; i < last; ++i) {
+      if (blocks[i * task.blocks_stride] == 0) continue;
+      kept_first = std::min(kept_first, i);
+      kept_last = std::max(kept_last, i + 1);
+    }
+  });
+  for_each_row([&](const unsigned char* blocks) {
+    for (int64_t i = kept_first; i < kept_last; ++i) range.additive |= blocks[i * task.blocks_stride] == 0;
+  });
+  const int64_t new_key = std::max(range.key, kept_first * size);
+  range.last = std::min(end, kept_last * size) - range.origin;
+  range.first = new_key - range.origin;
+  range.key = new_key;
+}
+
 /// The keys of a block that some row sees; first >= last if none.
 template <class T>
 HWY_INLINE BlockRange RangeOf(const Tile<T>& tile, int64_t block) {
   const int64_t origin = block * kBlockKeys - tile.task.phase;
   const int64_t begin = std::max(tile.begin, origin), end = std::min(tile.end, origin + kBlockKeys);
-  return {.key = begin,
-          .origin = origin,
-          .first = begin - origin,
-          .last = end - origin,
-          .partial = begin < tile.covered_begin || end > tile.covered_end,
-          .additive = end > tile.task.additive_from};
+  BlockRange range = {.key = begin,
+                      .origin = origin,
+                      .first = begin - origin,
+                      .last = end - origin,
+                      .partial = begin < tile.covered_begin || end > tile.covered_end,
+                      .additive = end > tile.task.additive_from};
+  if (tile.task.block_size > 0 && begin < end) NarrowToBlocks(tile, range);
+  return range;
 }
 
 }  // namespace HWY_NAMESPACE

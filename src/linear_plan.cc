@@ -1,0 +1,52 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+#include "linear_plan.h"
+
+#include <limits>
+
+#include "kernels/linear.h"
+#include "saturating.h"
+
+namespace foveate {
+namespace {
+
+/// So many units for each worker, and the last ones do not leave many idle.
+constexpr int64_t kUnitsPerWorker = 4;
+
+constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+/// Saturated sizes stay such.
+constexpr int64_t aligned(int64_t bytes) { return ceil_div(bytes, kLinearAlign) * kLinearAlign; }
+
+}  // namespace
+
+size_t LinearTasks::workspace_bytes(int64_t workers) const {
+  const int64_t states = saturating_product(saturating_product(units, key_states + row_states), state);
+  const int64_t kept = saturating_sum(ranges, saturating_sum(factors, states));
+  const int64_t bytes = saturating_sum(kLinearAlign, saturating_sum(kept, saturating_product(workers, scratch)));
+  return bytes < kMostCounted ? static_cast<size_t>(bytes) : std::numeric_limits<size_t>::max();
+}
+
+LinearTasks plan_linear(const Extents& e, const LinearPlanInputs& in) {
+  LinearTasks plan{};
+  const bool no_rows = e.h_q == 0 || e.n_q == 0;  // but keys still have gradients, which are 0
+  plan.units = no_rows && !in.backward ? 0 : e.b * e.h_kv;
+  plan.key_splits = ceil_div(e.n_kv, kernels::kLinearSplit);
+  // Rows begin in the midst of a split, so that one split more is touched.
+  plan.row_splits = e.n_q == 0 ? 0 : ceil_div(e.n_q, kernels::kLinearSplit) + 1;
+  // As many tasks as there are units keep all workers busy where they come out even, or are many.
+  const bool even = plan.units % in.workers == 0 || plan.units >= kUnitsPerWorker * in.workers;
+  plan.share_splits = !even && plan.key_splits + plan.row_splits > 2;
+  plan.key_states = plan.share_splits ? plan.key_splits : 1;
+  plan.row_states = in.backward ? plan.row_splits : 0;
+  // What is known of each unit, and its splits; backward the sums of rows' states, and keys.
+  const int64_t forward = 1 + plan.key_splits + plan.row_splits, backward = 1 + plan.key_splits;
+  plan.tasks = saturating_product(plan.units, in.backward ? forward + backward : forward);
+
+  const auto bytes = [&](int64_t elements) { return aligned(saturating_product(elements, in.element_size)); };
+  plan.ranges = aligned(saturating_product(plan.units, in.range_size));
+  plan.factors = in.backward ? bytes(2 * e.b * e.h_q * e.n_q) : 0;
+  plan.state = bytes(kernels::linear_state_elements(in.lanes, e.d_k, e.d_v));
+  plan.scratch = bytes(kernels::linear_scratch_elements(in.lanes, e.d_k, e.d_v));
+  return plan;
+}
+
+}  // namespace foveate

@@ -1,0 +1,292 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+#include "linear_run.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/linear.h"
+#include "tasks.h"
+#include "vector_at.h"
+
+namespace foveate {
+namespace {
+
+constexpr int64_t kSplit = kernels::kLinearSplit;
+
+constexpr int64_t round_up(int64_t n) { return (n + kSplit - 1) / kSplit * kSplit; }
+
+/// What is known of a unit: how long its sequence is, where its rows stand, and which of them see some key.
+struct Range {
+  int64_t keys, rows;  ///< that are there
+  int64_t position;    ///< of row 0
+  int64_t first;       ///< the first row that sees a key; rows: none does
+};
+
+/// One call on its way: a unit at a time, a split a task.
+template <class T>
+class Linear {
+ public:
+  Linear(const LinearInputs& in, const ConstTensor& d_o, const Tensor& o, const LinearGradients& gradients,
+         const Extents& extents, const LinearTasks& plan, void* workspace, int64_t workers, const Execution& execution,
+         const kernels::TargetKernels& kernels)
+      : in_(in),
+        d_o_(d_o),
+        o_(o),
+        out_(gradients),
+        e_(extents),
+        plan_(plan),
+        tasks_(execution),
+        kernel_(kernels::linear_of_type<T>(kernels)),
+        group_(e_.h_kv == 0 ? 0 : e_.h_q / e_.h_kv),
+        elements_(kernels::linear_state_elements(kernel_.lanes, e_.d_k, e_.d_v)) {
+    char* at = reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(workspace) + kLinearAlign - 1) / kLinearAlign *
+                                       kLinearAlign);
+    const auto take = [&at](int64_t bytes) {
+      char* const here = at;
+      at += bytes;
+      return here;
+    };
+    ranges_ = reinterpret_cast<Range*>(take(plan.ranges));
+    scratch_ = take(workers * plan.scratch);
+    factors_ = reinterpret_cast<kernels::LinearFactors<T>*>(take(plan.factors));
+    key_states_ = take(plan.units * plan.key_states * plan.state);
+    row_states_ = take(plan.units * plan.row_states * plan.state);
+  }
+
+  Status run() {
+    walk_rows([this](const kernels::LinearTask<T>& task, T*) { kernel_.attend(task); });
+    return tasks_.status();
+  }
+
+  Status run_backward() {
+    walk_rows(
+        [this](const kernels::LinearTask<T>& task, T* row_state) { kernel_.differentiate_rows(task, row_state); });
+    for_splits(1, [this](int64_t unit, int64_t, int64_t) {
+      // States of rows behind a split of keys, in order from the last.
+      if (!wants_keys()) return;
+      for (int64_t split = plan_.row_splits - 2; split >= 0; --split) {
+        add(row_state(unit, split), row_state(unit, split + 1));
+      }
+    });
+    for_splits(plan_.key_splits, [this](int64_t unit, int64_t split, int64_t worker) {
+      if (wants_keys()) kernel_.differentiate_keys(key_task(unit, split, worker));
+    });
+    return tasks_.status();
+  }
+
+ private:
+  bool wants_keys() const { return out_.dk.present() || out_.dv.present(); }
+
+  /// Calls body(unit, split, worker) for so many splits of each unit.
+  template <class Body>
+  void for_splits(int64_t splits, const Body& body) {
+    tasks_.run(plan_.units * splits, [&](int64_t task, int64_t worker) { body(task / splits, task % splits, worker); });
+  }
+
+  /// Calls body(task, where the state of its rows goes) for all splits of rows.
+  template <class Body>
+  void walk_rows(const Body& body) {
+    plan_.share_splits ? share_rows(body) : follow_rows(body);
+  }
+
+  /// States of all splits of keys that rows stand behind; then sums of the first, the first two, ...; then rows, in any
+  /// order.
+  template <class Body>
+  void share_rows(const Body& body) {
+    for_splits(plan_.key_splits, [this](int64_t unit, int64_t split, int64_t worker) {
+      const Range range = range_of(unit);
+      if (split >= splits_in_front(range)) return;
+      kernels::LinearTask<T> task = task_of(unit, range, worker, split);
+      task.after = key_state(unit, split);
+      kernel_.sum_keys(task);
+    });
+    for_splits(1, [this](int64_t unit, int64_t, int64_t) {
+      find_range(unit);
+      for (int64_t split = 1; split < splits_in_front(ranges_[unit]); ++split) {
+        add(key_state(unit, split), key_state(unit, split - 1));
+      }
+    });
+    for_splits(plan_.row_splits, [this, &body](int64_t unit, int64_t split, int64_t worker) {
+      body(row_task(unit, first_split(ranges_[unit]) + split, worker), wanted_row_state(unit, split));
+    });
+  }
+
+  /// The splits of each unit in order, S going on from one to the next.
+  template <class Body>
+  void follow_rows(const Body& body) {
+    for_splits(1, [this](int64_t unit, int64_t, int64_t) { find_range(unit); });
+    for (int64_t step = 0; step < plan_.key_splits + plan_.row_splits; ++step) {
+      for_splits(1, [this, &body, step](int64_t unit, int64_t, int64_t worker) {
+        const Range& range = ranges_[unit];
+        const int64_t first = first_split(range);
+        const bool behind_keys = step >= plan_.key_splits;
+        const int64_t split = behind_keys ? first + step - plan_.key_splits : step;
+        if (behind_keys && split < plan_.key_splits) return;  // a step of keys saw to these rows
+        kernels::LinearTask<T> task = row_task(unit, split, worker);
+        if (split < splits_in_front(range)) task.after = key_state(unit, split);
+        const bool has_rows = split >= first && split < first + plan_.row_splits;
+        if (has_rows || task.after != nullptr) body(task, has_rows ? wanted_row_state(unit, split - first) : nullptr);
+      });
+    }
+  }
+
+  void add(T* to, const T* from) const {
+    for (int64_t i = 0; i < elements_; ++i) to[i] += from[i];
+  }
+
+  void find_range(int64_t unit) {
+    Range range = range_of(unit);
+    range.first = first_seeing(unit, range);
+    ranges_[unit] = range;
+  }
+
+  /// All but which row sees a key. Without a causal mask rows stand behind all keys, where the kernel makes the least
+  /// of them.
+  Range range_of(int64_t unit) const {
+    const int64_t b = unit / e_.h_kv;
+    const LinearOptions& o = in_.options;
+    const int64_t keys = o.kv_lengths.present() ? integer_at(o.kv_lengths, b) : e_.n_kv;
+    const int64_t rows = e_.h_q == 0 ? 0 : o.q_lengths.present() ? integer_at(o.q_lengths, b) : e_.n_q;
+    int64_t position = round_up(keys);
+    if (o.causal) position = o.q_offset.value_or(o.align == Align::top_left ? 0 : keys - rows);
+    return {keys, rows, position, 0};
+  }
+
+  /// Splits of keys that end at or in front of the last row's position.
+  static int64_t splits_in_front(const Range& range) {
+    const int64_t last = range.position + range.rows - 1;
+    return last < 0 ? 0 : std::min((last + 1) / kSplit, round_up(range.keys) / kSplit);
+  }
+
+  int64_t first_seeing(int64_t unit, const Range& range) const {
+    const unsigned char* const mask = mask_of(unit);
+    const int64_t stride = step(in_.options.mask, 3);
+    int64_t key = 0;
+    while (key < range.keys && mask != nullptr && mask[key * stride] == 0) ++key;
+    return key == range.keys ? range.rows : std::clamp<int64_t>(key - range.position, 0, range.rows);
+  }
+
+  const unsigned char* mask_of(int64_t unit) const {
+    return static_cast<const unsigned char*>(row_at(in_.options.mask, unit / e_.h_kv, unit % e_.h_kv, 0));
+  }
+
+  /// The first split of positions in which rows stand.
+  static int64_t first_split(const Range& range) { return std::max<int64_t>(0, range.position) / kSplit; }
+
+  kernels::LinearTask<T> row_task(int64_t unit, int64_t split, int64_t worker) const {
+    const Range& range = ranges_[unit];
+    kernels::LinearTask<T> task = task_of(unit, range, worker, split);
+    task.first_split = split == first_split(range);
+    const int64_t in_front = std::min(split, round_up(range.keys) / kSplit);
+    if (in_front > 0 && in_front <= splits_in_front(range)) task.before = key_state(unit, in_front - 1);
+    return task;
+  }
+
+  kernels::LinearTask<T> key_task(int64_t unit, int64_t split, int64_t worker) const {
+    const Range& range = ranges_[unit];
+    kernels::LinearTask<T> task = task_of(unit, range, worker, split);
+    const bool rows_behind = range.first < range.rows && range.position + range.rows > (split + 1) * kSplit;
+    if (rows_behind) task.behind = row_state(unit, std::max<int64_t>(0, split + 1 - first_split(range)));
+    return task;
+  }
+
+  kernels::LinearTask<T> task_of(int64_t unit, const Range& range, int64_t worker, int64_t split) const {
+    const int64_t b = unit / e_.h_kv, kv_head = unit % e_.h_kv, head = kv_head * group_;
+    return {.q = rows_of(in_.q, b, head),
+            .d_o = rows_of(d_o_, b, head),
+            .k = rows_of(in_.k, b, kv_head),
+            .v = rows_of(in_.v, b, kv_head),
+            .o = rows_of(o_, b, head),
+            .dq = rows_of(out_.dq, b, head),
+            .dk = rows_of(out_.dk, b, kv_head),
+            .dv = rows_of(out_.dv, b, kv_head),
+            .heads = group_,
+            .d_k = e_.d_k,
+            .d_v = e_.d_v,
+            .keys = range.keys,
+            .n_kv = e_.n_kv,
+            .mask = mask_of(unit),
+            .mask_stride = step(in_.options.mask, 3),
+            .n_q = e_.n_q,
+            .first = range.first,
+            .last = range.rows,
+            .position = range.position,
+            .split = split,
+            .first_split = false,
+            .before = nullptr,
+            .after = nullptr,
+            .behind = nullptr,
+            .factors = factors_ + (b * e_.h_q + head) * e_.n_q,
+            .scratch = reinterpret_cast<T*>(scratch_ + worker * plan_.scratch)};
+  }
+
+  static kernels::LinearRows rows_of(const ConstTensor& view, int64_t b, int64_t head) {
+    const bool empty = view.shape[2] == 0 || view.shape[3] == 0;  // its data may be null
+    return {row_at(view, b, head, 0), view.dtype, empty ? 0 : step(view, 1), empty ? 0 : step(view, 2), step(view, 3)};
+  }
+
+  /// S of the splits up to one; of splits that follow one another the last alone.
+  T* key_state(int64_t unit, int64_t split) const {
+    const int64_t state = unit * plan_.key_states + (plan_.share_splits ? split : 0);
+    return reinterpret_cast<T*>(key_states_ + state * plan_.state);
+  }
+  T* row_state(int64_t unit, int64_t split) const {
+    return reinterpret_cast<T*>(row_states_ + (unit * plan_.row_states + split) * plan_.state);
+  }
+  T* wanted_row_state(int64_t unit, int64_t split) const { return wants_keys() ? row_state(unit, split) : nullptr; }
+
+  const LinearInputs& in_;
+  const ConstTensor& d_o_;
+  const Tensor& o_;
+  const LinearGradients& out_;
+  const Extents& e_;
+  const LinearTasks& plan_;
+  Tasks tasks_;
+  const kernels::LinearKernel<T>& kernel_;
+  const int64_t group_, elements_;
+
+  Range* ranges_;
+  char* scratch_;
+  kernels::LinearFactors<T>* factors_;
+  char *key_states_, *row_states_;
+};
+
+}  // namespace
+
+template <class T>
+LinearTasks plan_linear_call(const Extents& extents, bool backward, int64_t workers,
+                             const kernels::TargetKernels& kernels) {
+  return plan_linear(extents, {.lanes = kernels::linear_of_type<T>(kernels).lanes,
+                               .element_size = sizeof(T),
+                               .range_size = sizeof(Range),
+                               .workers = workers,
+                               .backward = backward});
+}
+
+template <class T>
+Status run_linear(const LinearArguments& arguments, const Extents& extents, const LinearTasks& plan, void* workspace,
+                  int64_t workers, const Execution& execution, const kernels::TargetKernels& kernels) {
+  return Linear<T>(arguments, {}, arguments.o, {}, extents, plan, workspace, workers, execution, kernels).run();
+}
+
+template <class T>
+Status run_linear_backward(const LinearBackwardArguments& arguments, const Extents& extents, const LinearTasks& plan,
+                           void* workspace, int64_t workers, const Execution& execution,
+                           const kernels::TargetKernels& kernels) {
+  return Linear<T>(arguments, arguments.d_o, {}, arguments.gradients, extents, plan, workspace, workers, execution,
+                   kernels)
+      .run_backward();
+}
+
+template LinearTasks plan_linear_call<float>(const Extents&, bool, int64_t, const kernels::TargetKernels&);
+template LinearTasks plan_linear_call<double>(const Extents&, bool, int64_t, const kernels::TargetKernels&);
+template Status run_linear<float>(const LinearArguments&, const Extents&, const LinearTasks&, void*, int64_t,
+                                  const Execution&, const kernels::TargetKernels&);
+template Status run_linear<double>(const LinearArguments&, const Extents&, const LinearTasks&, void*, int64_t,
+                                   const Execution&, const kernels::TargetKernels&);
+template Status run_linear_backward<float>(const LinearBackwardArguments&, const Extents&, const LinearTasks&, void*,
+                                           int64_t, const Execution&, const kernels::TargetKernels&);
+template Status run_linear_backward<double>(const LinearBackwardArguments&, const Extents&, const LinearTasks&, void*,
+                                            int64_t, const Execution&, const kernels::TargetKernels&);
+
+}  // namespace foveate
