@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <span>
+#include <utility>
 
 #include "cli/errors.h"
 #include "cli/flag.h"
@@ -77,11 +79,29 @@ void add_gradients(CLI::App& command, AttendArguments& arguments) {
            arguments.dbias);
   add_file(command, kGradients, "--dsinks", "gradient by --sinks  [h_q], float32, or float64 for float64",
            arguments.dsinks);
+  add_file(command, kGradients, "--dwq", "gradient by --wq, of q's type or --dtype's", arguments.dwq);
+  add_file(command, kGradients, "--dwk", "gradient by --wk, likewise", arguments.dwk);
+  add_file(command, kGradients, "--dw", "gradient by --w, likewise", arguments.dw);
+  add_file(command, kGradients, "--db", "gradient by --b, likewise", arguments.db);
+}
+
+void add_kind(CLI::App& command, AttendArguments& arguments) {
+  add(command, kScores, "--score", "dot|additive|linear",
+      "q . k; w . tanh(wq q + wk k + b); or no softmax, phi(q) . phi(k) with phi = elu + 1 (default dot)",
+      [&](const std::string& value) {
+        constexpr ScoreKind kKinds[] = {ScoreKind::product, ScoreKind::additive, ScoreKind::linear};
+        arguments.score = kKinds[one_of("--score", value, {"dot", "additive", "linear"})];
+      });
+  add_file(command, kScores, "--wq", "of --score additive: float, projects queries  [d_a, d_k]", arguments.wq);
+  add_file(command, kScores, "--wk", "likewise keys  [d_a, d_k]", arguments.wk);
+  add_file(command, kScores, "--w", "likewise, the weight of each tanh  [d_a]", arguments.w);
+  add_file(command, kScores, "--b", "likewise, added before tanh  [d_a] (default 0)", arguments.b);
 }
 
 void add_scores(CLI::App& command, AttendArguments& arguments) {
   AttentionOptions& options = arguments.options;
-  add(command, kScores, "--scale", "X", "multiplies q . k (default 1/sqrt(d_k))",
+  add_kind(command, arguments);
+  add(command, kScores, "--scale", "X", "multiplies scores (default 1/sqrt(d_k); 1 of --score additive)",
       [&](const std::string& value) { options.scale = finite_number("--scale", value); });
   add(command, kScores, "--softcap", "X", "scores pass through X * tanh(score / X) (default 0: off)",
       [&](const std::string& value) { options.softcap = finite_number("--softcap", value); });
@@ -111,6 +131,11 @@ void add_masking(CLI::App& command, AttendArguments& arguments) {
         options.window_right = sides[1];
       });
   add_file(command, kMasking, "--mask", "bool, true = takes part; broadcast to [b, h_q, n_q, n_kv]", arguments.mask);
+  add_file(command, kMasking, "--blocks",
+           "bool, true = kept; broadcast to [b, h_q, ceil(n_q/N), ceil(n_kv/N)], N = --block-size (foveate blocks)",
+           arguments.blocks);
+  add(command, kMasking, "--block-size", "N", "queries and keys to a block of --blocks (fastest from 64 on)",
+      [&](const std::string& value) { options.block_size = whole_number("--block-size", value, 1); });
   add_file(command, kMasking, "--q-lengths", "integers, how many queries of each sequence are there  [b]",
            arguments.q_lengths);
   add_file(command, kMasking, "--kv-lengths", "integers, how many keys of each sequence are there  [b]",
@@ -151,6 +176,57 @@ void check_gradients(const AttendArguments& arguments, const std::vector<NamedFi
   }
 }
 
+/// Additive attention has parameters, and no other has.
+void check_parameters(const AttendArguments& a) {
+  const NamedFile needed[] = {{"--wq", a.wq}, {"--wk", a.wk}, {"--w", a.w}};
+  const NamedFile others[] = {{"--b", a.b}, {"--dwq", a.dwq}, {"--dwk", a.dwk}, {"--dw", a.dw}, {"--db", a.db}};
+  if (a.score == ScoreKind::additive) {
+    for (const auto& [option, path] : needed) {
+      if (path.empty()) throw WrongUse(fmt::format("{}: missing; --score additive wants --wq, --wk and --w", option));
+    }
+    if (!a.db.empty() && a.b.empty()) throw WrongUse("--db: no --b; give the b whose gradient it is");
+    return;
+  }
+  for (const std::span<const NamedFile> files :
+       {std::span<const NamedFile>(needed), std::span<const NamedFile>(others)}) {
+    for (const auto& [option, path] : files) {
+      if (!path.empty()) throw WrongUse(fmt::format("{}: goes with --score additive alone", option));
+    }
+  }
+}
+
+/// What linear attention has no meaning for: there is no softmax, and no score that a pair has by itself.
+void check_linear(const AttendArguments& a) {
+  if (a.score != ScoreKind::linear) return;
+  const AttentionOptions& o = a.options;
+  const std::pair<const char*, bool> given[] = {
+      {"--lse", !a.lse.empty()},
+      {"--weights", !a.weights.empty()},
+      {"--dropout-mask", !a.dropout_mask.empty()},
+      {"--dropout", o.dropout != 0},
+      {"--scale", o.scale.has_value()},
+      {"--softcap", o.softcap != 0},
+      {"--bias", !a.bias.empty()},
+      {"--dbias", !a.dbias.empty()},
+      {"--alibi", !a.alibi.empty()},
+      {"--sinks", !a.sinks.empty()},
+      {"--dsinks", !a.dsinks.empty()},
+      {"--window", o.window_left != kUnlimited || o.window_right != kUnlimited},
+      {"--blocks", !a.blocks.empty()},
+  };
+  for (const auto& [option, is_given] : given) {
+    if (is_given)
+      throw WrongUse(fmt::format("{}: has no meaning with --score linear, which has no softmax; leave it out", option));
+  }
+}
+
+/// A bitmap and the size of its blocks go together.
+void check_blocks(const AttendArguments& arguments) {
+  const bool size = arguments.options.block_size > 0;
+  if (size && arguments.blocks.empty()) throw WrongUse("--block-size: no --blocks; give the bitmap of the blocks kept");
+  if (!size && !arguments.blocks.empty()) throw WrongUse("--blocks: no --block-size; give how many keys a block has");
+}
+
 }  // namespace
 
 void declare_arguments(CLI::App& command, AttendArguments& arguments) {
@@ -177,8 +253,15 @@ void check_arguments(const AttendArguments& arguments) {
                                                     {"--dk", arguments.dk},
                                                     {"--dv", arguments.dv},
                                                     {"--dbias", arguments.dbias},
-                                                    {"--dsinks", arguments.dsinks}});
+                                                    {"--dsinks", arguments.dsinks},
+                                                    {"--dwq", arguments.dwq},
+                                                    {"--dwk", arguments.dwk},
+                                                    {"--dw", arguments.dw},
+                                                    {"--db", arguments.db}});
+  check_parameters(arguments);
+  check_linear(arguments);
   check_gradients(arguments, gradients);
+  check_blocks(arguments);
   outputs.insert(outputs.end(), gradients.begin(), gradients.end());
   if (outputs.empty()) {
     throw WrongUse("nothing to write: give --out, --lse, --weights or --dropout-mask, or --grad and a gradient");
@@ -189,10 +272,15 @@ void check_arguments(const AttendArguments& arguments) {
                        {"--v", arguments.v},
                        {"--mask", arguments.mask},
                        {"--bias", arguments.bias},
+                       {"--blocks", arguments.blocks},
                        {"--alibi", arguments.alibi},
                        {"--sinks", arguments.sinks},
                        {"--q-lengths", arguments.q_lengths},
                        {"--kv-lengths", arguments.kv_lengths},
+                       {"--wq", arguments.wq},
+                       {"--wk", arguments.wk},
+                       {"--w", arguments.w},
+                       {"--b", arguments.b},
                        {"--grad", arguments.grad}}),
               outputs);
 }

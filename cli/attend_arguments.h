@@ -5,6 +5,7 @@
 #define FOVEATE_CLI_ATTEND_ARGUMENTS_H_
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,12 +16,18 @@
 namespace foveate::cli {
 
 /// Paths are empty where an option was left out; "-" is standard input or output.
+/// What scores are: --score.
+enum class ScoreKind : uint8_t { product, additive, linear };
+
 struct AttendArguments {
   std::string q, k, v;
-  std::string mask, bias, alibi, sinks, q_lengths, kv_lengths;
+  std::string wq, wk, w, b;  ///< of --score additive
+  std::string mask, blocks, bias, alibi, sinks, q_lengths, kv_lengths;
   std::string out, lse, weights, dropout_mask;
   std::string grad, dq, dk, dv, dbias, dsinks;
+  std::string dwq, dwk, dw, db;
 
+  ScoreKind score = ScoreKind::product;
   Layout layout = Layout::bhnd;
   std::optional<DType> dtype;  ///< left out: q's own
   AttentionOptions options;    ///< the numbers and flags; the arrays come with the inputs

@@ -9,58 +9,48 @@
 namespace foveate::cli {
 
 Computation::Computation(const AttendArguments& arguments, const AttendInputs& inputs, const AttendOutputs& outputs)
-    : inputs_(inputs),
-      layout_(arguments.layout),
-      q_(view_on_bhnd(inputs.q, layout_)),
-      k_(view_on_bhnd(inputs.k, layout_)),
-      v_(view_on_bhnd(inputs.v, layout_)),
+    : arguments_(arguments),
+      inputs_(inputs),
+      operator_(make_operator(arguments, inputs)),
       options_(options_with_arrays(arguments.options, inputs)),
       outputs_(outputs.views()),
       dropout_mask_(outputs.dropout_mask()),
       gradients_(outputs.gradients()) {
   if (inputs.grad.dtype == DType::none) return;
-  d_o_ = view_on_bhnd(inputs.grad, layout_);
+  d_o_ = view_on_bhnd(inputs.grad, arguments.layout);
+  if (!operator_->wants_state()) return;
   held_ = held_state(inputs.shape, !outputs_.o.present());
   if (!outputs_.o.present()) outputs_.o = held_.o;
   if (!outputs_.lse.present()) outputs_.lse = held_.lse;
 }
 
-/// Calls that are stopped before their first task.
 Status Computation::check() {
-  const HeldState state = held_state(inputs_.shape, false);
+  const HeldState state = held_state(inputs_.shape, true);
   const std::atomic<bool> stop = true;
   const auto refused = [](const Status& status) { return !status.ok() && status.code() != StatusCode::cancelled; };
-  const Status forward = attention(q_, k_, v_, {.lse = state.lse}, options_, {.stop = &stop});
+  const Status forward = operator_->attend({.o = state.o}, {.stop = &stop});
   if (refused(forward)) return forward;
   const Status backward = differentiate({.stop = &stop});
   if (refused(backward)) return backward;
   if (inputs_.pieces != nullptr) {
-    piecewise_ = std::make_unique<PiecewiseAttention>(inputs_.shape, layout_, q_, options_, *inputs_.pieces);
+    piecewise_ = std::make_unique<PiecewiseAttention>(
+        inputs_.shape, arguments_.layout, view_on_bhnd(inputs_.q, arguments_.layout), options_, *inputs_.pieces);
   }
   return {};
 }
 
 int64_t Computation::tasks(int64_t workers) const {
-  if (piecewise_ != nullptr) return piecewise_->tasks(workers);
-  AttentionPlan forward;
-  AttentionBackwardPlan backward;
-  int64_t tasks = 0;
-  if (attention_plan(inputs_.shape, workers, &forward).ok()) tasks += forward.tasks;
-  if (wants_gradients() && attention_backward_plan(inputs_.shape, gradients_, workers, &backward).ok()) {
-    tasks += backward.tasks;
-  }
-  return tasks;
+  return piecewise_ != nullptr ? piecewise_->tasks(workers) : operator_->tasks(gradients_, workers);
 }
 
 Status Computation::attend(const Execution& execution) const {
   if (!outputs_.o.present() && !outputs_.lse.present() && !outputs_.weights.present()) return {};
-  return piecewise_ != nullptr ? piecewise_->run(outputs_, execution)
-                               : attention(q_, k_, v_, outputs_, options_, execution);
+  return piecewise_ != nullptr ? piecewise_->run(outputs_, execution) : operator_->attend(outputs_, execution);
 }
 
 Status Computation::differentiate(const Execution& execution) const {
-  if (!wants_gradients()) return {};
-  return attention_backward(q_, k_, v_, outputs_.o, outputs_.lse, d_o_, gradients_, options_, execution);
+  if (!d_o_.present()) return {};
+  return operator_->differentiate({outputs_.o, outputs_.lse, d_o_}, gradients_, execution);
 }
 
 Status Computation::run(const Execution& execution) const {

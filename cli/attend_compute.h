@@ -11,9 +11,10 @@
 #include "cli/attend_inputs.h"
 #include "cli/attend_outputs.h"
 #include "cli/held_state.h"
+#include "cli/operators.h"
 #include "cli/piecewise_attention.h"
+#include "foveate/additive.h"
 #include "foveate/attention.h"
-#include "foveate/attention_backward.h"
 #include "foveate/status.h"
 
 namespace foveate::cli {
@@ -36,17 +37,16 @@ class Computation {
   Status run(const Execution& execution) const;
 
  private:
-  bool wants_gradients() const { return d_o_.present(); }
   Status attend(const Execution& execution) const;
   Status differentiate(const Execution& execution) const;
 
+  const AttendArguments& arguments_;
   const AttendInputs& inputs_;
-  const Layout layout_;
-  const ConstTensor q_, k_, v_;
+  const std::unique_ptr<Operator> operator_;
   const AttentionOptions options_;
   AttentionOutputs outputs_;  ///< o and lse among them wherever there are gradients, which are computed from both
   const Tensor dropout_mask_;
-  const AttentionGradients gradients_;
+  const AdditiveGradients gradients_;
   ConstTensor d_o_;
   HeldState held_;  ///< o and lse that no file is asked for
   std::unique_ptr<PiecewiseAttention> piecewise_;

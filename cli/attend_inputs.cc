@@ -50,6 +50,13 @@ io::Array read_floats(std::string_view name, const std::string& path, size_t mos
   return array.dtype == DType::f16 ? convert(std::move(array), DType::f32) : std::move(array);
 }
 
+/// A projection of additive attention.
+io::Array read_matrix(std::string_view name, const std::string& path) {
+  io::Array array = read_floats(name, path, 2, "give [d_a, d_k]");
+  if (array.dtype != DType::none) require_axes(name, array, 2, 2, "give [d_a, d_k]");
+  return array;
+}
+
 io::Array read_lengths(std::string_view name, const std::string& path) {
   io::Array array = read(name, path);
   if (array.dtype != DType::none) require_axes(name, array, 1, 1, "give [b], one length a sequence");
@@ -112,10 +119,14 @@ ConstVector view_vector(const io::Array& array) { return {array.data(), array.dt
 AttendInputs load_inputs(const AttendArguments& arguments, const PieceLimits& limits) {
   constexpr std::string_view kBroadcast = "give at most 4, broadcast to [b, h_q, n_q, n_kv]";
   constexpr std::string_view kPerHead = "give [h_q], one number a query head";
+  constexpr std::string_view kPerFeature = "give [d_a], one number a feature";
   AttendInputs inputs;
   inputs.q = read("q", arguments.q);
-  // Weights are n_q x n_kv: who has room for them has room for the keys. Gradients want all keys at hand.
-  if (arguments.weights.empty() && arguments.grad.empty() && KeyPieces::wanted(arguments.k, arguments.v, limits)) {
+  // Weights are n_q x n_kv: who has room for them has room for the keys. Gradients, blocks and other scores want all keys
+  // at hand.
+  const bool whole = !arguments.weights.empty() || !arguments.grad.empty() || !arguments.blocks.empty() ||
+                     arguments.score != ScoreKind::product;
+  if (!whole && KeyPieces::wanted(arguments.k, arguments.v, limits)) {
     inputs.pieces = std::make_unique<KeyPieces>(arguments.k, arguments.v);
     inputs.k = inputs.pieces->outline_of_k();
     inputs.v = inputs.pieces->outline_of_v();
@@ -142,11 +153,17 @@ AttendInputs load_inputs(const AttendArguments& arguments, const PieceLimits& li
 
   inputs.mask = read("mask", arguments.mask);
   require_axes("mask", inputs.mask, 0, kAxes, kBroadcast);
+  inputs.blocks = read("blocks", arguments.blocks);
+  require_axes("blocks", inputs.blocks, 0, kAxes, "give at most 4, broadcast to [b, h_q, row, column] of blocks");
   inputs.bias = read_floats("bias", arguments.bias, kAxes, kBroadcast);
   inputs.alibi = read_floats("--alibi", arguments.alibi, 1, kPerHead);
   inputs.sinks = read_floats("sinks", arguments.sinks, 1, kPerHead);
   inputs.q_lengths = read_lengths("--q-lengths", arguments.q_lengths);
   inputs.kv_lengths = read_lengths("--kv-lengths", arguments.kv_lengths);
+  inputs.wq = read_matrix("--wq", arguments.wq);
+  inputs.wk = read_matrix("--wk", arguments.wk);
+  inputs.w = read_floats("--w", arguments.w, 1, kPerFeature);
+  inputs.b = read_floats("--b", arguments.b, 1, kPerFeature);
   inputs.axes = inputs.q.shape.size();
   inputs.shape = shape_of(inputs, arguments.layout, !arguments.weights.empty());
   return inputs;
@@ -160,9 +177,14 @@ std::string in_words_of_the_command_line(std::string_view message, const AttendI
   const io::Array none;
   const Argument arguments[] = {{"mask", "mask", &inputs.mask},
                                 {"bias", "bias", &inputs.bias},
+                                {"blocks", "blocks", &inputs.blocks},
                                 {"alibi_slopes", "--alibi", &inputs.alibi},
                                 {"q_lengths", "--q-lengths", &inputs.q_lengths},
                                 {"kv_lengths", "--kv-lengths", &inputs.kv_lengths},
+                                {"w_q", "--wq", &inputs.wq},
+                                {"w_k", "--wk", &inputs.wk},
+                                {"w", "--w", &inputs.w},
+                                {"b", "--b", &inputs.b},
                                 {"window_left", "--window", &none},
                                 {"window_right", "--window", &none}};
   const std::string_view name = message.substr(0, message.find(':'));
@@ -187,6 +209,7 @@ std::string in_words_of_the_command_line(std::string_view message, const AttendI
 AttentionOptions options_with_arrays(const AttentionOptions& options, const AttendInputs& inputs) {
   AttentionOptions all = options;
   if (inputs.mask.dtype != DType::none) all.mask = view_broadcast(inputs.mask);
+  if (inputs.blocks.dtype != DType::none) all.blocks = view_broadcast(inputs.blocks);
   if (inputs.bias.dtype != DType::none) all.bias = view_broadcast(inputs.bias);
   if (inputs.alibi.dtype != DType::none) all.alibi_slopes = view_vector(inputs.alibi);
   if (inputs.sinks.dtype != DType::none) all.sinks = view_vector(inputs.sinks);

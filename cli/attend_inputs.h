@@ -17,8 +17,9 @@
 namespace foveate::cli {
 
 struct AttendInputs {
-  io::Array q, k, v, mask, bias, alibi, sinks, q_lengths, kv_lengths, grad;  ///< dtype none where left out
-  size_t axes = 0;                                                           ///< of q, k and v: 2, 3 or 4
+  io::Array q, k, v, mask, blocks, bias, alibi, sinks, q_lengths, kv_lengths, grad;  ///< dtype none where left out
+  io::Array wq, wk, w, b;                                                            ///< of additive attention
+  size_t axes = 0;                                                                   ///< of q, k and v: 2, 3 or 4
   std::unique_ptr<KeyPieces>
       pieces;                 ///< where k and v are larger than memory: they are outlines then, never to be read
   AttentionShape shape;       ///< b, h_q, n_q and d_k as q has them, n_kv and d_v as v has, dtype as the library sees q

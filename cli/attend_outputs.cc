@@ -18,7 +18,8 @@
 namespace foveate::cli {
 namespace {
 
-constexpr size_t kHeads = 1;  // where [h_q] goes among [b, h, n, d]
+constexpr size_t kHeads = 1;                      // where [h_q] goes among [b, h, n, d]
+constexpr size_t kFeatures = 2, kComponents = 3;  // and where [d_a, d_k] go
 
 void require_addressable(std::string_view name, const std::vector<int64_t>& shape, DType dtype) {
   int64_t bytes = size_of(dtype);
@@ -88,19 +89,39 @@ void AttendOutputs::add_gradients(const AttendArguments& arguments, const Attend
   add("dv", arguments.dv, inputs.dtype, inputs.v, in_layout);
   add("dbias", arguments.dbias, inputs.dtype, inputs.bias, broadcast_places(inputs.bias.shape.size()));
   add("dsinks", arguments.dsinks, computing_dtype(inputs.shape), inputs.sinks, {kHeads});
+  add("dwq", arguments.dwq, inputs.dtype, inputs.wq, {kFeatures, kComponents});
+  add("dwk", arguments.dwk, inputs.dtype, inputs.wk, {kFeatures, kComponents});
+  add("dw", arguments.dw, inputs.dtype, inputs.w, {kFeatures});
+  add("db", arguments.db, inputs.dtype, inputs.b, {kFeatures});
 }
 
 AttentionOutputs AttendOutputs::views() const {
   return {.o = view("out"), .lse = view("lse"), .weights = view("weights")};
 }
 
-AttentionGradients AttendOutputs::gradients() const {
-  const Tensor of_sinks = view("dsinks");
-  return {.dq = view("dq"),
-          .dk = view("dk"),
-          .dv = view("dv"),
-          .dbias = view("dbias"),
-          .dsinks = {of_sinks.data, of_sinks.dtype, of_sinks.shape[kHeads], of_sinks.stride[kHeads]}};
+AdditiveGradients AttendOutputs::gradients() const {
+  const auto vector = [this](std::string_view name, size_t axis) {
+    const Tensor at = view(name);
+    return Vector{at.data, at.dtype, at.shape[axis], at.stride[axis]};
+  };
+  const auto matrix = [this](std::string_view name) {
+    const Tensor at = view(name);
+    return Matrix{at.data,
+                  at.dtype,
+                  {at.shape[kFeatures], at.shape[kComponents]},
+                  {at.stride[kFeatures], at.stride[kComponents]}};
+  };
+  AdditiveGradients gradients;
+  gradients.dq = view("dq");
+  gradients.dk = view("dk");
+  gradients.dv = view("dv");
+  gradients.dbias = view("dbias");
+  gradients.dsinks = vector("dsinks", kHeads);
+  gradients.dw_q = matrix("dwq");
+  gradients.dw_k = matrix("dwk");
+  gradients.dw = vector("dw", kFeatures);
+  gradients.db = vector("db", kFeatures);
+  return gradients;
 }
 
 Tensor AttendOutputs::dropout_mask() const { return view("dropout-mask"); }

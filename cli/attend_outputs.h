@@ -10,8 +10,8 @@
 
 #include "cli/attend_arguments.h"
 #include "cli/attend_inputs.h"
+#include "foveate/additive.h"
 #include "foveate/attention.h"
-#include "foveate/attention_backward.h"
 #include "io/array.h"
 
 namespace foveate::cli {
@@ -34,7 +34,7 @@ class AttendOutputs {
 
   /// Where the library writes; absent views were not asked for.
   AttentionOutputs views() const;
-  AttentionGradients gradients() const;
+  AdditiveGradients gradients() const;
   Tensor dropout_mask() const;
 
   /// Writes all files, then puts them in place together.

@@ -30,16 +30,24 @@ double dense_flops(const AttentionShape& shape, const AttentionGradients& gradie
          static_cast<double>(shape.n_kv) * static_cast<double>(of_d_k * shape.d_k + of_d_v * shape.d_v);
 }
 
+const char* name_of(ScoreKind score) {
+  return score == ScoreKind::additive ? "additive" : score == ScoreKind::linear ? "linear" : "dot";
+}
+
 Json options_of(const AttendArguments& arguments, const AttentionShape& shape) {
   const AttentionOptions& options = arguments.options;
   return {{"layout", arguments.layout == Layout::bhnd ? "bhnd" : "bnhd"},
-          {"scale", options.scale.value_or(1 / std::sqrt(static_cast<double>(shape.d_k)))},
+          {"score", name_of(arguments.score)},
+          {"scale", options.scale.value_or(
+                        arguments.score == ScoreKind::product ? 1 / std::sqrt(static_cast<double>(shape.d_k)) : 1)},
           {"causal", options.causal},
           {"align", options.align == Align::bottom_right ? "bottom-right" : "top-left"},
           {"window", {options.window_left, options.window_right}},
           {"softcap", options.softcap},
           {"mask", or_null(arguments.mask)},
           {"bias", or_null(arguments.bias)},
+          {"blocks", or_null(arguments.blocks)},
+          {"block_size", options.block_size},
           {"alibi", or_null(arguments.alibi)},
           {"sinks", or_null(arguments.sinks)},
           {"dropout", options.dropout},
@@ -61,16 +69,18 @@ Json outputs_of(const AttendOutputs& outputs) {
 
 void print_summary(const AttendArguments& arguments, const AttendInputs& inputs, const AttendOutputs& outputs,
                    const Effort& effort) {
-  const Json summary = {{"foveate", FOVEATE_VERSION},
-                        {"shape", shape_of(inputs.shape)},
-                        {"dtype", name_of(inputs.dtype)},
-                        {"target", active_target()},
-                        {"threads", effort.threads},
-                        {"pieces", effort.pieces},
-                        {"seconds", effort.seconds},
-                        {"dense_flops", dense_flops(inputs.shape, outputs.gradients())},
-                        {"options", options_of(arguments, inputs.shape)},
-                        {"outputs", outputs_of(outputs)}};
+  const Json summary = {
+      {"foveate", FOVEATE_VERSION},
+      {"shape", shape_of(inputs.shape)},
+      {"dtype", name_of(inputs.dtype)},
+      {"target", active_target()},
+      {"threads", effort.threads},
+      {"pieces", effort.pieces},
+      {"seconds", effort.seconds},
+      {"dense_flops",
+       arguments.score == ScoreKind::product ? Json(dense_flops(inputs.shape, outputs.gradients())) : Json()},
+      {"options", options_of(arguments, inputs.shape)},
+      {"outputs", outputs_of(outputs)}};
   // File names need not be UTF-8; JSON must be.
   fmt::print("{}\n", summary.dump(2, ' ', false, Json::error_handler_t::replace));
 }

@@ -17,12 +17,14 @@
 #include <vector>
 
 #include "cli/attend.h"
+#include "cli/blocks.h"
 #include "cli/demo.h"
 #include "cli/errors.h"
 #include "cli/info.h"
 #include "cli/interrupt.h"
 #include "cli/option_value.h"
 #include "cli/serve.h"
+#include "cli/verify.h"
 #include "cli/verify_bits.h"
 
 namespace foveate::cli {
@@ -33,6 +35,7 @@ constexpr const char* kFooter = R"(Examples:
   foveate serve
   foveate attend --q q.npy --k k.npy --v v.npy --causal --out o.npy
   foveate info --plan 1,8,8,2048,2048,64,64
+  foveate verify --quick
   foveate verify-bits
 
 foveate COMMAND --help tells more.)";
@@ -159,9 +162,11 @@ int main(int argc, char** argv) {
   app.footer(kFooter);
   int exit_status = 0;
   add_attend(app);
+  add_blocks(app);
   add_demo(app, exit_status);
   add_info(app);
   add_serve(app);
+  add_verify(app, exit_status);
   add_verify_bits(app, exit_status);
   exit_status = run(app, argc, argv, exit_status);
   return flush_standard_output(app, exit_status);

@@ -284,20 +284,23 @@ void AdditiveRows<T>::write_projection(Side side, const Matrix& dw, const Vector
     });
   }
   for (int64_t a = 0; a < n; ++a) {
+    // Where nothing was added, a w that is not finite has no say.
     const T factor = 4 * scores_.w[first + a];
+    const auto scaled = [factor](T sum) { return sum == T{0} ? T{0} : sum * factor; };
     if (dw.present()) {
       with_element<T>(dw.dtype, [&](auto* element) {
         auto* const to = static_cast<decltype(element)>(dw.data) + (first + a) * dw.stride[0];
         for_each_panel(e_.d_k, lanes_, [&](int64_t e, int64_t components) {
-          store(sums + n * e + a * components, factor, std::min(components, e_.d_k - e), to + e * dw.stride[1],
-                dw.stride[1]);
+          T* const row = sums + n * e + a * components;
+          std::transform(row, row + components, row, scaled);
+          store(row, T{1}, std::min(components, e_.d_k - e), to + e * dw.stride[1], dw.stride[1]);
         });
       });
     }
     if (!db.present()) continue;
-    const T sum = static_cast<T>(of_b[a]);
+    const T sum = scaled(static_cast<T>(of_b[a]));
     with_element<T>(db.dtype, [&](auto* element) {
-      store(&sum, factor, 1, static_cast<decltype(element)>(db.data) + (first + a) * db.stride, 1);
+      store(&sum, T{1}, 1, static_cast<decltype(element)>(db.data) + (first + a) * db.stride, 1);
     });
   }
 }

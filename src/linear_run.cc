@@ -221,8 +221,9 @@ class Linear {
   }
 
   static kernels::LinearRows rows_of(const ConstTensor& view, int64_t b, int64_t head) {
-    const bool empty = view.shape[2] == 0 || view.shape[3] == 0;  // its data may be null
-    return {row_at(view, b, head, 0), view.dtype, empty ? 0 : step(view, 1), empty ? 0 : step(view, 2), step(view, 3)};
+    const bool empty = view.shape[1] == 0 || view.shape[2] == 0 || view.shape[3] == 0;  // its data may be null
+    if (empty) return {view.data, view.dtype, 0, 0, 0};
+    return {row_at(view, b, head, 0), view.dtype, step(view, 1), step(view, 2), step(view, 3)};
   }
 
   /// S of the splits up to one; of splits that follow one another the last alone.

@@ -41,6 +41,7 @@ inline constexpr double kLowered = 0x1p-40;
 template <size_t NV, class D, class T>
 HWY_NOINLINE bool WalkSplit(D d, const Tile<T>& tile, int64_t split, const State<T>& state, T lowered) {
   bool begun = false;
+  if (!MayKeepBlocks(tile, split * kSplitKeys, (split + 1) * kSplitKeys)) return false;
   constexpr int64_t kBlocks = kSplitKeys / kBlockKeys;
   for (int64_t block = split * kBlocks; block < (split + 1) * kBlocks; ++block) {
     BlockRange range = RangeOf(tile, block);

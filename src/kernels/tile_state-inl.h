@@ -64,6 +64,8 @@ struct Tile {
   int64_t begin, end;                  ///< the keys that some row may see
   int64_t covered_begin, covered_end;  ///< the keys that structure grants to every row that sees any
 
+  const unsigned char* blocks = nullptr;  ///< the row of blocks, where all rows have the same
+
   bool few;  ///< so few rows that the products go row by row (few_rows-inl.h)
 
   T* q = nullptr;         ///< [d_k][width]; of few rows: [n_rows][d_k]
@@ -126,6 +128,11 @@ HWY_INLINE Tile<T> MakeTile(const TileTask<T>& task, int64_t width) {
     tile.end = std::max(tile.end, row.end);
     tile.covered_begin = std::max(tile.covered_begin, row.begin);
     tile.covered_end = std::min(tile.covered_end, row.end);
+  }
+  if (task.block_size > 0) {
+    const Row<T>* const last = task.rows + task.n_rows;
+    const bool alike = std::all_of(task.rows, last, [&](const Row<T>& row) { return row.blocks == task.rows->blocks; });
+    if (alike) tile.blocks = task.rows->blocks;
   }
   return tile;
 }
@@ -197,6 +204,7 @@ HWY_NOINLINE void NarrowToBlocks(const Tile<T>& tile, BlockRange& range) {
   const int64_t size = task.block_size, end = range.key + range.last - range.first;
   const int64_t first = range.key / size, last = (end - 1) / size + 1;
   const auto for_each_row = [&](const auto& body) {
+    if (tile.blocks != nullptr) return body(tile.blocks);
     const unsigned char* before = nullptr;
     for (int64_t r = 0; r < task.n_rows; ++r) {
       const Row<T>& row = task.rows[r];
@@ -218,6 +226,20 @@ HWY_NOINLINE void NarrowToBlocks(const Tile<T>& tile, BlockRange& range) {
   range.last = std::min(end, kept_last * size) - range.origin;
   range.first = new_key - range.origin;
   range.key = new_key;
+}
+
+/// Whether some row may keep a block that holds one of the keys at places [first, last).
+template <class T>
+HWY_INLINE bool MayKeepBlocks(const Tile<T>& tile, int64_t first, int64_t last) {
+  const TileTask<T>& task = tile.task;
+  if (tile.blocks == nullptr) return true;
+  first = std::max(tile.begin, first - task.phase);
+  last = std::min(tile.end, last - task.phase);
+  if (first >= last) return false;
+  for (int64_t block = first / task.block_size; block <= (last - 1) / task.block_size; ++block) {
+    if (tile.blocks[block * task.blocks_stride] != 0) return true;
+  }
+  return false;
 }
 
 /// The keys of a block that some row sees; first >= last if none.

@@ -3,16 +3,16 @@
 // How fast the engine is here: one call of fused attention, for the host to time.
 #include <vector>
 
+#include "claims/random.h"
 #include "exports.h"
 #include "foveate/attention.h"
-#include "normal.h"
 
 namespace foveate::web {
 
 class Benchmark {
  public:
   Benchmark(int32_t n, int32_t d) : n_(n), d_(d) {
-    Normal normal(1);
+    claims::Normal normal(1);
     for (std::vector<float>* x : {&q_, &k_, &v_, &o_}) {
       x->resize(static_cast<size_t>(n) * static_cast<size_t>(d));
       for (float& element : *x) element = static_cast<float>(normal());

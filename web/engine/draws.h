@@ -10,10 +10,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "claims/random.h"
 #include "exports.h"
-#include "normal.h"
 
 namespace foveate::web {
+
+using claims::Normal;
+using claims::Random;
 
 inline constexpr int32_t kMaxHeadDim = 1 << 14, kMaxKeys = 1 << 12, kMaxCount = 1 << 28;
 

@@ -16,10 +16,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "claims/random.h"
 #include "foveate/status.h"
-#include "normal.h"
 
 namespace foveate::web {
+
+using claims::Normal;
+using claims::Random;
 
 struct RecallShape {
   int32_t d_k;

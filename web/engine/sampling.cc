@@ -9,7 +9,6 @@
 #include "draws.h"
 #include "exports.h"
 #include "foveate/attention.h"
-#include "normal.h"
 
 namespace foveate::web {
 

@@ -9,7 +9,6 @@
 #include "draws.h"
 #include "foveate/attention_backward.h"
 #include "gradients.h"
-#include "normal.h"
 
 namespace foveate::web {
 namespace {

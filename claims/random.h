@@ -1,18 +1,50 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
-// Standard normal numbers: Marsaglia and Tsang's ziggurat (doi:10.18637/jss.v005.i08) of 128 layers in double
-// precision, as in Doornik's ZIGNOR. One 64-bit draw gives the layer by its low 7 bits and the place in it by its high
-// 53; about one in fifty draws needs more.
-#ifndef FOVEATE_WEB_ENGINE_NORMAL_H_
-#define FOVEATE_WEB_ENGINE_NORMAL_H_
+// Random numbers that a seed fixes, on every machine and compiler: the standard library's distributions are its own in
+// each.
+#ifndef FOVEATE_CLAIMS_RANDOM_H_
+#define FOVEATE_CLAIMS_RANDOM_H_
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
-#include "random.h"
+namespace foveate::claims {
 
-namespace foveate::web {
+/// Random bits: xoshiro256++ (Blackman and Vigna, prng.di.unimi.it) seeded by splitmix64.
+class Random {
+ public:
+  explicit Random(uint64_t seed) {
+    for (uint64_t& word : state_) {
+      seed += 0x9e3779b97f4a7c15;
+      uint64_t z = seed;
+      z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+      z = (z ^ z >> 27) * 0x94d049bb133111eb;
+      word = z ^ z >> 31;
+    }
+  }
 
+  uint64_t operator()() {
+    const uint64_t result = std::rotl(state_[0] + state_[3], 23) + state_[0], shifted = state_[1] << 17;
+    state_[2] ^= state_[0];
+    state_[3] ^= state_[1];
+    state_[1] ^= state_[2];
+    state_[0] ^= state_[3];
+    state_[2] ^= shifted;
+    state_[3] = std::rotl(state_[3], 45);
+    return result;
+  }
+
+  /// 0 to n - 1, alike but for n in 2^32.
+  int32_t below(int32_t n) { return static_cast<int32_t>(((*this)() >> 32) * static_cast<uint64_t>(n) >> 32); }
+
+ private:
+  uint64_t state_[4];
+};
+
+/// Standard normal numbers: Marsaglia and Tsang's ziggurat (doi:10.18637/jss.v005.i08) of 128 layers in double
+/// precision, as in Doornik's ZIGNOR. One 64-bit draw gives the layer by its low 7 bits and the place in it by its high
+/// 53; about one in fifty draws needs more.
 class Normal {
  public:
   explicit Normal(uint64_t seed) : random_(seed) {
@@ -63,6 +95,6 @@ class Normal {
   double inner_[kLayers];     ///< the share of a layer that lies under the one above, and so under the curve
 };
 
-}  // namespace foveate::web
+}  // namespace foveate::claims
 
-#endif  // FOVEATE_WEB_ENGINE_NORMAL_H_
+#endif  // FOVEATE_CLAIMS_RANDOM_H_

@@ -1,0 +1,224 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "claims/claim.h"
+#include "cli/errors.h"
+#include "cli/files.h"
+#include "cli/flag.h"
+#include "cli/interrupt.h"
+#include "cli/locale.h"
+#include "cli/machine.h"
+#include "cli/option_value.h"
+#include "cli/progress.h"
+#include "cli/verify_report.h"
+#include "foveate/attention.h"
+#include "foveate/tbb.h"
+#include "io/output_file.h"
+
+namespace foveate::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using claims::Claim;
+
+struct VerifyArguments {
+  std::vector<std::string> names;  ///< of claims or families; none: all
+  bool list = false;
+  bool quick = false;
+  bool json = false;
+  std::string lang;
+  std::string figures;   ///< a folder; "": none
+  std::string markdown;  ///< a file; "": none
+  int64_t threads = 0;   ///< 0: all cores
+  uint64_t seed = 1;
+};
+
+/// In the order of the registry, each once.
+std::vector<const Claim*> wanted_claims(const std::vector<std::string>& names) {
+  std::vector<std::string_view> known, families;
+  for (const Claim& claim : claims::all_claims()) {
+    known.push_back(claim.name);
+    if (families.empty() || families.back() != claim.family) families.push_back(claim.family);
+  }
+  known.insert(known.end(), families.begin(), families.end());
+  for (const std::string& name : names) one_of("--claim", name, known);
+  std::vector<const Claim*> wanted;
+  for (const Claim& claim : claims::all_claims()) {
+    const bool named = std::any_of(names.begin(), names.end(), [&claim](const std::string& name) {
+      return name == claim.name || name == claim.family;
+    });
+    if (named || names.empty()) wanted.push_back(&claim);
+  }
+  return wanted;
+}
+
+std::string figure_file(const std::string& folder, const Claim& claim) {
+  return fs::path(folder) / (claim.name + ".svg");
+}
+
+/// What cannot be written is said before the first experiment.
+void check_outputs(const VerifyArguments& arguments, const std::vector<const Claim*>& wanted) {
+  std::vector<NamedFile> outputs = {{"the report", "-"}};
+  if (!arguments.figures.empty()) {
+    require_file_name("--figures", arguments.figures);
+    if (fs::is_directory(arguments.figures)) {
+      for (const Claim* claim : wanted) outputs.push_back({"--figures", figure_file(arguments.figures, *claim)});
+    } else if (fs::exists(arguments.figures)) {
+      throw WrongUse(fmt::format("--figures: {}: is no folder", arguments.figures));
+    } else {
+      outputs.push_back({"--figures", arguments.figures});  // will be made: in a folder that is there
+    }
+  }
+  if (!arguments.markdown.empty()) {
+    require_file_name("--markdown", arguments.markdown);
+    outputs.push_back({"--markdown", arguments.markdown});
+  }
+  check_files({}, outputs);
+}
+
+/// Tells a progress bar how far all claims are, by the seconds that each takes.
+class Course {
+ public:
+  explicit Course(const std::vector<const Claim*>& wanted) : progress_(total_of(wanted), "verify") {}
+
+  std::function<void(double)> of(const Claim& claim) {
+    return [this, &claim](double share) { *progress_.counter() = done_ + static_cast<int64_t>(share * units(claim)); };
+  }
+  void finish(const Claim& claim) { *progress_.counter() = done_ += static_cast<int64_t>(units(claim)); }
+
+ private:
+  static double units(const Claim& claim) { return 1000 * claim.seconds; }
+  static int64_t total_of(const std::vector<const Claim*>& wanted) {
+    double total = 0;
+    for (const Claim* claim : wanted) total += units(*claim);
+    return static_cast<int64_t>(total);
+  }
+
+  int64_t done_ = 0;
+  Progress progress_;
+};
+
+std::vector<Tried> try_all(const std::vector<const Claim*>& wanted, claims::Run run) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<Tried> tried;
+  Course course(wanted);
+  Cancellable cancellable;
+  run.stop = cancellable.stop();
+  try {
+    for (const Claim* claim : wanted) {
+      const Clock::time_point start = Clock::now();
+      run.progress = course.of(*claim);
+      claims::Evidence evidence = claim->measure(run);
+      const claims::Judgement judgement = claim->judge(evidence);
+      const std::chrono::duration<double> took = Clock::now() - start;
+      tried.push_back({claim, std::move(evidence), judgement, took.count()});
+      course.finish(*claim);
+      run.step(1, 1);
+    }
+  } catch (const claims::Stopped&) {
+    cancellable.finish();  // throws Interrupted
+  }
+  cancellable.finish();
+  return tried;
+}
+
+/// All of them or none.
+void write_files(const VerifyArguments& arguments, const VerifyReport& report, claims::Language language) {
+  std::vector<io::OutputFile> files;
+  const auto write = [&files](const std::string& path, const std::string& text) {
+    files.emplace_back(path).write(text.data(), text.size());
+  };
+  if (!arguments.figures.empty()) {
+    fs::create_directory(arguments.figures);
+    for (const Tried& one : report.tried) {
+      write(figure_file(arguments.figures, *one.claim), svg(one.claim->plot(one.evidence), language));
+    }
+  }
+  if (!arguments.markdown.empty()) {
+    const fs::path folder = fs::absolute(arguments.markdown).parent_path();
+    const fs::path link = arguments.figures.empty() ? fs::path() : fs::relative(arguments.figures, folder);
+    write(arguments.markdown, verify_markdown(report, link.generic_string(), language));
+  }
+  io::commit_together(files);
+}
+
+int run(const VerifyArguments& arguments) {
+  const std::vector<const Claim*> wanted = wanted_claims(arguments.names);
+  const claims::Language language =
+      parse_language(arguments.lang) == Language::zh ? claims::Language::zh : claims::Language::en;
+  if (arguments.list) {
+    fmt::print("{}", arguments.json ? claims_json(claims::all_claims()) : claims_text(claims::all_claims(), language));
+    return 0;
+  }
+  AttentionPlan plan;
+  throw_unless_ok(attention_plan({}, 1, &plan));  // says so where FOVEATE_TARGET names no target
+  check_outputs(arguments, wanted);
+
+  constexpr int64_t kMostThreads = 4096;
+  TbbExecutor executor(
+      static_cast<int>(std::min(arguments.threads > 0 ? arguments.threads : usable_cores(), kMostThreads)));
+  VerifyReport report{.seed = arguments.seed,
+                      .quick = arguments.quick,
+                      .chosen = !arguments.names.empty(),
+                      .threads = executor.concurrency()};
+  report.tried = try_all(wanted, {.seed = arguments.seed, .quick = arguments.quick, .executor = &executor});
+  // First the files: where one cannot be written, one line says so and nothing else is printed.
+  write_files(arguments, report, language);
+  fmt::print("{}", arguments.json ? verify_json(report) : verify_text(report, language));
+  return report.differing().empty() ? 0 : kExitFailure;
+}
+
+constexpr const char* kFooter =
+    R"(Verdicts: holds, holds in part, does not hold. Each claim's expectation and the rule of its verdict stand in
+the source beside the verdict recorded; --list shows them.
+Exit status: 0 where every verdict is the one recorded; 1 where some are not; 2 for a wrong call; 130 after
+Ctrl-C, with nothing written.
+
+Examples:
+  foveate verify --quick
+  foveate verify --claim gradients --figures figures --markdown claims.md)";
+
+}  // namespace
+
+void add_verify(CLI::App& app, int& exit_status) {
+  const auto arguments = std::make_shared<VerifyArguments>();
+  CLI::App* command = app.add_subcommand("verify", "Put what is said of attention to the test, claim by claim");
+  command->add_option("--claim", arguments->names, "a claim, or a family of claims; may be repeated (default: all)")
+      ->option_text("NAME")
+      ->allow_extra_args(false);
+  add_flag(*command, "--list", arguments->list, "only list the claims, what is expected and the verdicts recorded");
+  add_flag(*command, "--quick", arguments->quick, "fewer samples: seconds instead of minutes");
+  add_flag(*command, "--json", arguments->json, "machine-readable, with everything measured");
+  command->add_option("--lang", arguments->lang, "language of the report (default: the locale's)")
+      ->option_text("en|zh");
+  command->add_option("--figures", arguments->figures, "the folder to write a figure a claim to, as NAME.svg")
+      ->option_text("DIR");
+  command
+      ->add_option("--markdown", arguments->markdown,
+                   "the file to write a document to: claims, expectations, measurements")
+      ->option_text("F");
+  command
+      ->add_option_function<std::string>(
+          "--threads",
+          [arguments](const std::string& text) { arguments->threads = whole_number("--threads", text, 1); },
+          "threads; they change no result, and what is timed uses one (default: all cores)")
+      ->option_text("N");
+  command
+      ->add_option_function<std::string>(
+          "--seed", [arguments](const std::string& text) { arguments->seed = seed_number("--seed", text); },
+          "of the random numbers (default 1)")
+      ->option_text("N");
+  command->footer(kFooter);
+  command->callback([arguments, &exit_status] { exit_status = run(*arguments); });
+}
+
+}  // namespace foveate::cli

@@ -1,0 +1,260 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/verify_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "cli/terminal.h"
+#include "foveate/target.h"
+
+namespace foveate::cli {
+namespace {
+
+using claims::Claim;
+using claims::Estimate;
+using claims::IntervalKind;
+using claims::Language;
+using claims::Point;
+using claims::Series;
+using claims::Text;
+using Json = nlohmann::ordered_json;
+
+constexpr int kWidth = 80;
+constexpr size_t kMostPoints = 16;  // of a series, told one by one
+
+/// A character of UTF-8, whole.
+std::string_view first_character(std::string_view text) {
+  size_t bytes = 1;
+  while (bytes < text.size() && (static_cast<unsigned char>(text[bytes]) & 0xC0u) == 0x80) ++bytes;
+  return text.substr(0, bytes);
+}
+
+bool is_one_of(std::string_view character, std::string_view all) { return all.find(character) != all.npos; }
+
+/// What stays together in a line: a word, or one Chinese character with the marks that may not stand apart from it.
+std::string_view next_unit(std::string_view text) {
+  constexpr std::string_view kClosing = "，。；：、）”", kOpening = "（“";
+  size_t end = 0;
+  bool more = true;  // a unit needs a character after an opening mark
+  // "95 %" stays together.
+  while (end < text.size() && (text[end] != ' ' || text.substr(end).starts_with(" %"))) {
+    const std::string_view character = first_character(text.substr(end));
+    const bool wide = display_width(character) == 2;
+    const bool opening = is_one_of(character, kOpening), closing = is_one_of(character, kClosing);
+    if (!more && !closing && (wide || opening)) break;
+    end += character.size();
+    const std::string_view after = end < text.size() ? first_character(text.substr(end)) : std::string_view(" ");
+    more = opening || (!wide && display_width(after) != 2);
+    if (!more && !is_one_of(after, kClosing)) break;
+  }
+  return text.substr(0, end);
+}
+
+std::string hanging(const std::string& head, const std::string& text, int indent) {
+  std::string result = head;
+  bool first = true;
+  for (const std::string& line : wrapped(text, kWidth - indent)) {
+    if (!first) result += std::string(static_cast<size_t>(indent), ' ');
+    result += line + "\n";
+    first = false;
+  }
+  return result;
+}
+
+/// "  expected    ..." with the lines after the first below the text.
+std::string entry(const Text& name, const std::string& text, Language language) {
+  constexpr int kIndent = 14;
+  return hanging("    " + pad_right(name.in(language), kIndent - 4), text, kIndent);
+}
+
+std::string x_text(const Series& series, const Point& point, Language language) {
+  if (!point.label.en.empty()) return point.label.in(language);
+  return series.x_name.empty() ? "" : fmt::format("{} {:g}", series.x_name, point.x);
+}
+
+/// "7.96 (7.83 – 8.08)   expected 8", in columns.
+std::string value_text(const Series& series, const Point& point, Language language) {
+  constexpr int kExpectedAt = 29;
+  std::string value = estimate_text(point.estimate);
+  if (!point.expected) return value;
+  const Text expected = series.bounded ? claims::text("at most {:.4g}", "至多 {:.4g}", *point.expected)
+                                       : claims::text("expected {:.4g}", "应为 {:.4g}", *point.expected);
+  return pad_right(value, kExpectedAt) + expected.in(language);
+}
+
+std::string measured_text(const claims::Evidence& evidence, Language language) {
+  std::string result;
+  for (const Series& series : evidence.all()) {
+    result += entry(result.empty() ? Text{"measured", "实测"} : Text{}, series.what.in(language), language);
+    if (series.points.size() > kMostPoints) {
+      const Text range = claims::text("{} points from {:.4g} to {:.4g}", "{} 个点，从 {:.4g} 到 {:.4g}",
+                                      series.points.size(), series.least(), series.greatest());
+      result += fmt::format("{:16}{}\n", "", range.in(language));
+      continue;
+    }
+    for (const Point& point : series.points) {
+      result += fmt::format("{:16}{}{}\n", "", pad_right(x_text(series, point, language), 18),
+                            value_text(series, point, language));
+    }
+  }
+  return result;
+}
+
+std::string details(const Tried& tried, Language language) {
+  return entry({"claim", "说法"}, tried.claim->says.in(language), language) +
+         entry({"expected", "预期"}, tried.claim->expectation.in(language), language) +
+         measured_text(tried.evidence, language) + "\n";
+}
+
+Json json_of(const Estimate& estimate) {
+  Json json = {{"value", estimate.value}};
+  if (estimate.interval != IntervalKind::none) {
+    json["low"] = estimate.low;
+    json["high"] = estimate.high;
+  }
+  json["interval"] = claims::name_of(estimate.interval);
+  json["samples"] = estimate.samples;
+  return json;
+}
+
+Json json_of(const Series& series) {
+  Json points = Json::array();
+  for (const Point& point : series.points) {
+    Json json = Json::object();
+    if (!point.label.en.empty()) json["label"] = point.label.en;
+    if (!series.x_name.empty()) json[series.x_name] = point.x;
+    json.update(json_of(point.estimate));
+    if (point.expected) json[series.bounded ? "at_most" : "expected"] = *point.expected;
+    points.push_back(json);
+  }
+  return {{"name", series.name}, {"what", series.what.en}, {"points", points}};
+}
+
+Json json_of(const Claim& claim) {
+  return {{"name", claim.name},
+          {"family", claim.family},
+          {"claim", claim.says.en},
+          {"expectation", claim.expectation.en},
+          {"recorded", claims::text_of(claim.recorded).en}};
+}
+
+}  // namespace
+
+std::vector<std::string> wrapped(const std::string& text, int width) {
+  std::vector<std::string> lines = {""};
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const size_t spaces = std::min(rest.find_first_not_of(' '), rest.size());
+    const std::string_view unit = next_unit(rest.substr(spaces));
+    const std::string gap = spaces > 0 && !lines.back().empty() ? " " : "";
+    if (!lines.back().empty() && display_width(lines.back() + gap) + display_width(unit) > width) {
+      lines.emplace_back(unit);
+    } else {
+      lines.back() += gap + std::string(unit);
+    }
+    rest.remove_prefix(spaces + unit.size());
+  }
+  return lines;
+}
+
+std::string estimate_text(const Estimate& estimate) {
+  if (estimate.interval == IntervalKind::none) return fmt::format("{:.4g}", estimate.value);
+  return fmt::format("{:.4g} ({:.4g} – {:.4g})", estimate.value, estimate.low, estimate.high);
+}
+
+std::vector<std::string> VerifyReport::differing() const {
+  std::vector<std::string> names;
+  for (const Tried& one : tried) {
+    if (!one.as_recorded()) names.push_back(one.claim->name);
+  }
+  return names;
+}
+
+std::string verify_text(const VerifyReport& report, Language language) {
+  const auto say = [language](const char* english, const char* chinese) {
+    return language == Language::zh ? chinese : english;
+  };
+  std::string result = fmt::format(
+      fmt::runtime(say("What is said of attention, put to the test (seed {}, {}, {})\n",
+                       "关于注意力的说法，逐条检验（种子 {}，{}，{}）\n")),
+      report.seed, report.quick ? say("quick samples", "快速抽样") : say("all samples", "全部样本"), active_target());
+  int name_width = 0, verdict_width = 0;
+  for (const Tried& one : report.tried) {
+    name_width = std::max(name_width, display_width(one.claim->name));
+    verdict_width = std::max(verdict_width, display_width(text_of(one.judgement.verdict).in(language)));
+  }
+  const std::string* family = nullptr;
+  for (const Tried& one : report.tried) {
+    if (family == nullptr || (*family != one.claim->family && !report.chosen)) result += "\n";
+    family = &one.claim->family;
+    const std::string head = fmt::format("  {}  {}  ", pad_right(one.claim->name, name_width),
+                                         pad_right(text_of(one.judgement.verdict).in(language), verdict_width));
+    result += hanging(head, one.judgement.figure.in(language), display_width(head));
+    result += hanging("    ", one.judgement.why.in(language), 4);
+    if (!one.as_recorded()) {
+      result += fmt::format(fmt::runtime(say("    NOT AS RECORDED: {}\n", "    与记录不符，记录为：{}\n")),
+                            text_of(one.claim->recorded).in(language));
+    }
+    if (report.chosen) result += details(one, language);
+  }
+  const std::vector<std::string> differing = report.differing();
+  if (!report.chosen) result += "\n";
+  result += hanging(
+      "",
+      say("Intervals are of 95 %: t for means and variances, Wilson's for shares, bootstrap for percentiles. --claim, "
+          "--markdown and --json tell what was expected and measured.",
+          "区间为 95 %：均值与方差用 t，比例用 Wilson，百分位数用自助法。预期与全部实测值见 "
+          "--claim、--markdown、--json。"),
+      0);
+  result += differing.empty() ? fmt::format(fmt::runtime(say("{} tried; each verdict is the one recorded.\n",
+                                                             "共检验 {} 条，结论都与记录一致。\n")),
+                                            report.tried.size())
+                              : hanging("",
+                                        fmt::format(fmt::runtime(say("{} of {} verdicts are not as recorded: {}",
+                                                                     "{} 条与记录不符（共 {} 条）：{}")),
+                                                    differing.size(), report.tried.size(), fmt::join(differing, ", ")),
+                                        0);
+  return result;
+}
+
+std::string verify_json(const VerifyReport& report) {
+  Json results = Json::array();
+  for (const Tried& one : report.tried) {
+    Json json = json_of(*one.claim);
+    json["verdict"] = text_of(one.judgement.verdict).en;
+    json["as_recorded"] = one.as_recorded();
+    json["figure"] = one.judgement.figure.en;
+    json["why"] = one.judgement.why.en;
+    json["seconds"] = one.seconds;
+    Json& measured = json["measured"] = Json::array();
+    for (const Series& series : one.evidence.all()) measured.push_back(json_of(series));
+    results.push_back(json);
+  }
+  const Json json = {{"foveate", FOVEATE_VERSION},      {"target", active_target()}, {"seed", report.seed},
+                     {"quick", report.quick},           {"threads", report.threads}, {"confidence", 0.95},
+                     {"differing", report.differing()}, {"claims", results}};
+  return json.dump(2) + "\n";
+}
+
+std::string claims_text(std::span<const Claim> claims, Language language) {
+  std::string result;
+  for (const Claim& claim : claims) {
+    if (!result.empty()) result += "\n";
+    result += fmt::format("{}  ({})\n", claim.name, claim.family);
+    result += entry({"claim", "说法"}, claim.says.in(language), language);
+    result += entry({"expected", "预期"}, claim.expectation.in(language), language);
+    result += entry({"recorded", "记录"}, text_of(claim.recorded).in(language), language);
+  }
+  return result;
+}
+
+std::string claims_json(std::span<const Claim> claims) {
+  Json json = Json::array();
+  for (const Claim& claim : claims) json.push_back(json_of(claim));
+  return json.dump(2) + "\n";
+}
+
+}  // namespace foveate::cli
