@@ -1,7 +1,8 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
 // Any shapes, strides, options and types against the oracle: the bytes are the choices of a random call. Each target gives
-// its own result, all within the bound of one exact one, and so within two of each other; of half of them the gradients, too.
+// its own result, all within the bound of one exact one, and so within two of each other; of half of them the gradients, too;
+// of some the same with additive scores, of the bytes that are left.
 // One call in four is made wrong on purpose, and must be refused with nothing written.
 #include <cmath>
 #include <cstddef>
@@ -15,6 +16,7 @@
 
 #include "foveate/attention.h"
 #include "foveate/target.h"
+#include "tests/additive_case.h"
 #include "tests/attention_case.h"
 #include "tests/error_bound.h"
 #include "tests/gradient_bound.h"
@@ -200,6 +202,29 @@ void differentiate(Choices& c, const Spec& spec, const char* type) {
   });
 }
 
+/// A call of that kind with additive scores, and its gradients.
+template <class T>
+void attend_additively(Choices& c, const Spec& spec, const char* type) {
+  const NetworkSpec network = random_network(c, spec, 100'000);
+  const GradientSpec gradients = random_gradients(c);
+  AdditiveCase<T> call(spec, network);
+  const Expected<T> expected(call.forward);
+  on_each_target(spec, type, [&] {
+    const Status status = call.attend();
+    const std::string words = status.ok() ? judge(call.forward, expected) : status.message();
+    if (!words.empty()) std::cerr << network << '\n';
+    return words;
+  });
+  AdditiveGradientCase<T> backward(spec, gradients, network);
+  const ExpectedGradients<T> expected_gradients(backward.call);
+  on_each_target(spec, type, [&] {
+    const Status status = backward.differentiate();
+    const std::string words = status.ok() ? judge(backward, expected_gradients) : status.message();
+    if (!words.empty()) std::cerr << network << ' ' << gradients << '\n';
+    return words;
+  });
+}
+
 template <class T>
 void run(Choices& c, const char* type) {
   const bool wrong = c.one_in(4);
@@ -216,6 +241,7 @@ void run(Choices& c, const char* type) {
     return status.ok() ? judge(call, expected) : status.message();
   });
   if (c.one_in(2)) differentiate<T>(c, spec, type);
+  if (c.one_in(4)) attend_additively<T>(c, spec, type);
 }
 
 }  // namespace

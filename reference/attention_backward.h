@@ -11,6 +11,12 @@
 //   dbias   = ds
 //   dsink_h = -sum_i exp(sink_h) / z_i (d_o_i . o_i)
 //
+// With a network (additive.h), g_ija = scale ds_ij c_ij w_a (1 - tanh^2 x_ija):
+//
+//   dq_i    = sum_ja g_ija w_q_a                    dk_j    = sum_ia g_ija w_k_a
+//   dw_q_a  = sum_ij g_ija q_i                      dw_k_a  = sum_ij g_ija k_j       over all heads and sequences
+//   db_a    = sum_ij g_ija                          dw_a    = scale sum_ij ds_ij c_ij tanh x_ija
+//
 // What takes no part is never touched. In what takes part NaN and Inf go where the sums over pairs that take part carry
 // them: through a dropped pair too, which is a factor of 0. A row that sees no key, or scores of -inf alone, adds nothing
 // to any gradient, whatever its q and d_o; if its o is NaN all the same, which is the sink's doing, then so is dsink. A
@@ -38,20 +44,67 @@ struct Gradients {
   std::vector<Real> dv;      ///< [b, h_kv, n_kv, d_v]
   std::vector<Real> dbias;   ///< [b, h_q, n_q, n_kv]: ds, 0 where j takes no part; `reduced` (arrays.h) sums it
   std::vector<Real> dsinks;  ///< [h_q]
+  std::vector<Real> dw_q;    ///< [d_a, d_k], as dw_k
+  std::vector<Real> dw_k;
+  std::vector<Real> dw;  ///< [d_a], as db
+  std::vector<Real> db;
 
   std::vector<Real> abs_dq;      ///< |scale| sum_j w_i a_ij (A_ij + D_i) c_ij |k_jd|
   std::vector<Real> abs_dk;      ///< |scale| sum_i w_i a_ij (A_ij + D_i) c_ij |q_id|
   std::vector<Real> abs_dv;      ///< sum_i w_i a_ij kept_ij |d_o_id|
   std::vector<Real> abs_dbias;   ///< w_i a_ij (A_ij + D_i)
   std::vector<Real> abs_dsinks;  ///< sum_i w_i exp(sink_h) / z_i D_i
+
+  /// With a network, and abs_dq and abs_dk too: 1 stands for tanh and its slope, both of which are off by amounts of their
+  /// own.
+  std::vector<Real> abs_dw_q, abs_dw_k, abs_dw, abs_db;
 };
 
-/// c_ij: the derivative of softcap at a score. 1 - tanh^2(x) with e = exp(-2 |x|), and nothing that cancels.
+/// c_ij: the derivative of softcap at a score.
 template <class Real>
 Real softcap_slope(const Problem<Real>& p, Real scaled) {
-  if (p.softcap == 0) return 1;
-  const Real e = std::exp(-2 * std::abs(scaled / p.softcap));
-  return 4 * e / ((1 + e) * (1 + e));
+  return p.softcap == 0 ? 1 : tanh_slope(scaled / p.softcap);
+}
+
+/// What a pair adds to the gradients by q . k's operands. ds: the gradient by the product, abs_ds: its magnitude.
+template <class Real>
+void add_gradients_of_product(const Problem<Real>& p, int64_t row, int64_t key, Real ds, Real abs_ds,
+                              Gradients<Real>& g) {
+  const Real *q = p.q.data() + row * p.d_k, *k = p.k.data() + key * p.d_k;
+  for (int64_t d = 0; d < p.d_k; ++d) {
+    g.dq[row * p.d_k + d] += ds * k[d];
+    g.dk[key * p.d_k + d] += ds * q[d];
+    g.abs_dq[row * p.d_k + d] += abs_ds * std::abs(k[d]);
+    g.abs_dk[key * p.d_k + d] += abs_ds * std::abs(q[d]);
+  }
+}
+
+/// By those of the network's sum, likewise.
+template <class Real>
+void add_gradients_of_network(const Problem<Real>& p, int64_t row, int64_t key, Real ds, Real abs_ds,
+                              Gradients<Real>& g) {
+  const Network<Real>& n = p.network;
+  const Real *q = p.q.data() + row * p.d_k, *k = p.k.data() + key * p.d_k;
+  for (int64_t a = 0; a < n.d_a; ++a) {
+    const Real x = feature(n, a, q, k, p.d_k).x;
+    const Real slope = tanh_slope(x), dx = ds * n.w[a] * slope, abs_dx = abs_ds * std::abs(n.w[a]);
+    g.dw[a] += ds * std::tanh(x);
+    g.db[a] += dx;
+    g.abs_dw[a] += abs_ds;
+    g.abs_db[a] += abs_dx;
+    if (slope == 0 && dx == 0) continue;  // of an infinite row: the limit, where 0 times infinity is none
+    for (int64_t d = 0; d < p.d_k; ++d) {
+      const int64_t weight = a * p.d_k + d;
+      g.dq[row * p.d_k + d] += dx * n.w_q[weight];
+      g.dk[key * p.d_k + d] += dx * n.w_k[weight];
+      g.dw_q[weight] += dx * q[d];
+      g.dw_k[weight] += dx * k[d];
+      g.abs_dq[row * p.d_k + d] += abs_dx * std::abs(n.w_q[weight]);
+      g.abs_dk[key * p.d_k + d] += abs_dx * std::abs(n.w_k[weight]);
+      g.abs_dw_q[weight] += abs_dx * std::abs(q[d]);
+      g.abs_dw_k[weight] += abs_dx * std::abs(k[d]);
+    }
+  }
 }
 
 /// What one row adds to every gradient, where i < q_length_b. r: the forward operation's result; w: the row's factor.
@@ -60,7 +113,6 @@ void add_gradients_of_row(const Problem<Real>& p, const Result<Real>& r, const s
                           int64_t b, int64_t h, int64_t i, Gradients<Real>& g) {
   constexpr Real inf = std::numeric_limits<Real>::infinity();
   const int64_t row = query_row(p, b, h, i);
-  const Real* q = p.q.data() + row * p.d_k;
   const Real* d_o_i = d_o.data() + row * p.d_v;
 
   const std::vector<Pair<Real>> pairs = pairs_of(p, b, h, i);
@@ -82,7 +134,6 @@ void add_gradients_of_row(const Problem<Real>& p, const Result<Real>& r, const s
 
   for (const auto& [j, s] : pairs) {
     const int64_t pair = pair_index(p, b, h, i, j), key = key_row(p, b, h, j);
-    const Real* k = p.k.data() + key * p.d_k;
     const Real* v = p.v.data() + key * p.d_v;
     const Real a = r.weights[pair], keep = kept(p, b, h, i, j);
 
@@ -98,13 +149,24 @@ void add_gradients_of_row(const Problem<Real>& p, const Result<Real>& r, const s
     g.abs_dbias[pair] = abs_ds;
 
     const Real slope = scale_of(p) * softcap_slope(p, s.scaled);  // of the score, by q_i . k_j
-    for (int64_t d = 0; d < p.d_k; ++d) {
-      g.dq[row * p.d_k + d] += slope * ds * k[d];
-      g.dk[key * p.d_k + d] += slope * ds * q[d];
-      g.abs_dq[row * p.d_k + d] += std::abs(slope) * abs_ds * std::abs(k[d]);
-      g.abs_dk[key * p.d_k + d] += std::abs(slope) * abs_ds * std::abs(q[d]);
-    }
+    const auto add = p.network.present() ? add_gradients_of_network<Real> : add_gradients_of_product<Real>;
+    add(p, row, key, slope * ds, std::abs(slope) * abs_ds, g);
   }
+}
+
+/// All there are, 0.
+template <class Real>
+Gradients<Real> no_gradients(const Problem<Real>& p) {
+  const size_t rows = p.b * p.h_q * p.n_q, keys = p.b * p.h_kv * p.n_kv, features = p.network.d_a;
+  Gradients<Real> g;
+  for (auto* dq : {&g.dq, &g.abs_dq}) dq->assign(rows * p.d_k, 0);
+  for (auto* dk : {&g.dk, &g.abs_dk}) dk->assign(keys * p.d_k, 0);
+  for (auto* dv : {&g.dv, &g.abs_dv}) dv->assign(keys * p.d_v, 0);
+  for (auto* dbias : {&g.dbias, &g.abs_dbias}) dbias->assign(rows * p.n_kv, 0);
+  for (auto* dsinks : {&g.dsinks, &g.abs_dsinks}) dsinks->assign(p.h_q, 0);
+  for (auto* dw : {&g.dw_q, &g.dw_k, &g.abs_dw_q, &g.abs_dw_k}) dw->assign(features * p.d_k, 0);
+  for (auto* dw : {&g.dw, &g.db, &g.abs_dw, &g.abs_db}) dw->assign(features, 0);
+  return g;
 }
 
 /// The whole backward operation, after a forward one of its own. d_o: [b, h_q, n_q, d_v]. row_factor: [b, h_q, n_q], the
@@ -112,14 +174,7 @@ void add_gradients_of_row(const Problem<Real>& p, const Result<Real>& r, const s
 template <class Real>
 Gradients<Real> attention_backward(const Problem<Real>& p, const std::vector<Real>& d_o,
                                    const std::vector<Real>& row_factor = {}) {
-  const size_t rows = p.b * p.h_q * p.n_q, keys = p.b * p.h_kv * p.n_kv;
-  Gradients<Real> g;
-  for (auto* dq : {&g.dq, &g.abs_dq}) dq->assign(rows * p.d_k, 0);
-  for (auto* dk : {&g.dk, &g.abs_dk}) dk->assign(keys * p.d_k, 0);
-  for (auto* dv : {&g.dv, &g.abs_dv}) dv->assign(keys * p.d_v, 0);
-  for (auto* dbias : {&g.dbias, &g.abs_dbias}) dbias->assign(rows * p.n_kv, 0);
-  for (auto* dsinks : {&g.dsinks, &g.abs_dsinks}) dsinks->assign(p.h_q, 0);
-
+  Gradients<Real> g = no_gradients(p);
   const Result<Real> r = attention(p);
   for (int64_t b = 0; b < p.b; ++b)
     for (int64_t h = 0; h < p.h_q; ++h)

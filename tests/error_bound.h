@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "reference/attention.h"
+#include "tests/additive_bound.h"
 #include "tests/attention_case.h"
 #include "tests/native_products.h"
 
@@ -33,18 +34,21 @@ template <class Real>
 struct Storage {
   DType q = DType::none, k = DType::none, v = DType::none;
   std::vector<Real> key_scales = {};  ///< of int8 keys, laid out as the problem's k
+  bool products = true;               ///< scores are products of q and k; else rows are of the computing type
 
   /// Where keys are int8, each is rounded once as it is multiplied by its scale.
   int64_t key_roundings() const { return k == DType::i8 ? 1 : 0; }
   int64_t value_roundings() const { return v == DType::i8 ? 1 : 0; }
 
   /// Whether some target has native scores for these types, and whether the active one has.
-  bool may_have_native_scores() const { return k == DType::i8 || (q == DType::bf16 && k == DType::bf16); }
+  bool may_have_native_scores() const { return products && (k == DType::i8 || (q == DType::bf16 && k == DType::bf16)); }
   bool has_native_scores() const {
     return may_have_native_scores() && (k == DType::i8 ? native_int8() : native_bf16());
   }
   /// Whether the active target's weighted sum is native.
-  bool has_native_sums() const { return native_bf16() && (v == DType::i8 || (q == DType::bf16 && v == DType::bf16)); }
+  bool has_native_sums() const {
+    return native_bf16() && (v == DType::i8 || (products && q == DType::bf16 && v == DType::bf16));
+  }
   Real native_weight_rounding() const { return has_native_sums() ? std::ldexp(Real{1}, -8) : Real{0}; }
   /// What a key may lose of the sum: the product or, before an int8 value of up to 128, the weight times the value's scale.
   Real native_underflow() const {
@@ -84,7 +88,7 @@ Judge<T> score_error(const reference::Problem<Judge<T>>& p, const Storage<Judge<
     Real value, error;
   };
   const Real sink = p.sinks.empty() ? -inf : p.sinks[h];
-  const Real scale = std::abs(p.scale.value_or(1 / std::sqrt(static_cast<Real>(p.d_k))));
+  const Real scale = std::abs(reference::scale_of(p));
   const Real underflow = least * (static_cast<Real>(p.d_k) * scale + p.softcap + 2);
   const auto chain = static_cast<Real>(p.d_k + 3 + storage.key_roundings());
   std::vector<Term> terms;
@@ -93,8 +97,10 @@ Judge<T> score_error(const reference::Problem<Judge<T>>& p, const Storage<Judge<
     if (!reference::takes_part(p, b, h, i, j)) continue;
     const reference::Score<Real> s = reference::score(p, b, h, i, j);
     if (s.value() == -inf) continue;  // a weight of 0 carries no rounding error
-    const Real error = underflow + u * (chain * s.magnitude + (p.softcap > 0 ? 6 * std::abs(s.capped) : 0) +
-                                        2 * std::abs(s.bias) + 3 * std::abs(s.alibi) + 2 * std::abs(s.value()));
+    const Real of_sum = p.network.present() ? network_error<T>(p, s) : u * chain * s.magnitude;
+    const Real error = underflow + of_sum +
+                       u * ((p.softcap > 0 ? 6 * std::abs(s.capped) : 0) + 2 * std::abs(s.bias) +
+                            3 * std::abs(s.alibi) + 2 * std::abs(s.value()));
     terms.push_back({s.value(), error + (native ? storage.native_score_rounding(p, b, h, i, j) : 0)});
     top = std::max(top, s.value());
   }
@@ -123,7 +129,7 @@ struct Expected {
   Real sums;                              ///< c eps
 
   explicit Expected(const Case<T>& c)
-      : Expected(c.problem, {c.q.dtype(), c.k.dtype(), c.v_view().dtype, c.key_scales}) {}
+      : Expected(c.problem, {c.q.dtype(), c.k.dtype(), c.v_view().dtype, c.key_scales, !c.problem.network.present()}) {}
 
   explicit Expected(const reference::Problem<Real>& p, const Storage<Real>& stored_as = {})
       : exact(reference::attention(p)), storage(stored_as) {

@@ -68,7 +68,7 @@ TEST(Gradients, ASaturatedSoftcapKeepsItsSlope) {
 /// Every gradient and no magnitude, for comparing.
 std::vector<std::vector<double>> gradients(const Problem<double>& p, const std::vector<double>& d_o) {
   const Gradients<double> g = attention_backward(p, d_o);
-  return {g.dq, g.dk, g.dv, g.dbias, g.dsinks};
+  return {g.dq, g.dk, g.dv, g.dbias, g.dsinks, g.dw_q, g.dw_k, g.dw, g.db};
 }
 
 void expect_none(const Gradients<double>& g) {

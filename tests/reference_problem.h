@@ -104,6 +104,15 @@ inline std::vector<int64_t> lengths(std::mt19937_64* random, int64_t b, int64_t 
 }
 
 template <class Real>
+Network<Real> random_network(std::mt19937_64* random, int64_t d_a, int64_t d_k) {
+  return {.d_a = d_a,
+          .w_q = normals<Real>(random, d_a * d_k),
+          .w_k = normals<Real>(random, d_a * d_k),
+          .w = normals<Real>(random, d_a),
+          .b = normals<Real>(random, below(random, 2) * d_a)};
+}
+
+template <class Real>
 struct Option {
   std::string name;
   void (*set)(std::mt19937_64* random, Problem<Real>& p);
@@ -116,6 +125,7 @@ const std::vector<Option<Real>>& options() {
   using P = Problem<Real>;
   static const std::vector<Option<Real>> all = {
       {"none", [](Random*, P&) {}},
+      {"network", [](Random* random, P& p) { p.network = random_network<Real>(random, 1 + below(random, 4), p.d_k); }},
       {"scale", [](Random*, P& p) { p.scale = static_cast<Real>(0.8); }},
       {"scale zero", [](Random*, P& p) { p.scale = 0; }},
       {"scale negative", [](Random*, P& p) { p.scale = static_cast<Real>(-0.6); }},
