@@ -14,15 +14,36 @@ Status check_d_a(const char* name, int64_t d_a) {
   return check_head_dim(name, d_a);
 }
 
-/// A projection of d_a rows.
-Status check_projection(const char* name, const ConstMatrix& w, int64_t d_a, int64_t d_k) {
-  if (!w.present()) return Status::error(kInvalid, "%s: missing; expected [d_a, d_k]", name);
-  FOVEATE_RETURN_IF_ERROR(check_float(name, w.dtype));
-  FOVEATE_RETURN_IF_ERROR(check_view(name, as_tensor(w)));
+/// A projection of d_a rows, or its gradient.
+Status check_shape(const char* name, const ConstMatrix& w, int64_t d_a, int64_t d_k) {
   if (w.shape[0] == d_a && w.shape[1] == d_k) return {};
   return Status::error(kInvalid,
                        "%s: shape [%" PRId64 ", %" PRId64 "]; expected [d_a, d_k] = [%" PRId64 ", %" PRId64 "]", name,
                        w.shape[0], w.shape[1], d_a, d_k);
+}
+
+Status check_projection(const char* name, const ConstMatrix& w, int64_t d_a, int64_t d_k) {
+  if (!w.present()) return Status::error(kInvalid, "%s: missing; expected [d_a, d_k]", name);
+  FOVEATE_RETURN_IF_ERROR(check_float(name, w.dtype));
+  FOVEATE_RETURN_IF_ERROR(check_view(name, as_tensor(w)));
+  return check_shape(name, w, d_a, d_k);
+}
+
+Tensor as_output(const Matrix& m) {
+  return {m.data, m.dtype, {1, 1, m.shape[0], m.shape[1]}, {0, 0, m.stride[0], m.stride[1]}};
+}
+Tensor as_output(const Vector& v) { return {v.data, v.dtype, {1, 1, 1, v.size}, {0, 0, 0, v.stride}}; }
+
+/// Gradients of parameters, where they are wanted.
+Status check_gradient(const char* name, const Matrix& gradient, int64_t d_a, int64_t d_k, DType q) {
+  if (!gradient.present()) return {};
+  FOVEATE_RETURN_IF_ERROR(check_shape(name, gradient, d_a, d_k));
+  return check_gradient(name, as_output(gradient), {1, 1, d_a, d_k}, q);
+}
+Status check_gradient(const char* name, const Vector& gradient, int64_t d_a, DType q) {
+  if (!gradient.present()) return {};
+  FOVEATE_RETURN_IF_ERROR(check_vector(name, gradient, "d_a", d_a));
+  return check_gradient(name, as_output(gradient), {1, 1, 1, d_a}, q);
 }
 
 Status check_parameters(const Inputs& a, const AdditiveParameters& p, const Extents& e) {
@@ -44,11 +65,6 @@ Status check_parameters(const Inputs& a, const AdditiveParameters& p, const Exte
   return check_vector("b", p.b, "d_a", d_a);
 }
 
-Tensor as_output(const Matrix& m) {
-  return {m.data, m.dtype, {1, 1, m.shape[0], m.shape[1]}, {0, 0, m.stride[0], m.stride[1]}};
-}
-Tensor as_output(const Vector& v) { return {v.data, v.dtype, {1, 1, 1, v.size}, {0, 0, 0, v.stride}}; }
-
 }  // namespace
 
 Status validate(const AdditiveArguments& a, Extents* extents) {
@@ -69,10 +85,10 @@ Status validate(const AdditiveBackwardArguments& a, Extents* extents) {
   const AdditiveParameters& p = a.parameters;
   const int64_t d_a = p.w.size, d_k = extents->d_k;
   const DType q = a.q.dtype;
-  FOVEATE_RETURN_IF_ERROR(check_gradient("dw_q", as_output(g.dw_q), {1, 1, d_a, d_k}, q));
-  FOVEATE_RETURN_IF_ERROR(check_gradient("dw_k", as_output(g.dw_k), {1, 1, d_a, d_k}, q));
-  FOVEATE_RETURN_IF_ERROR(check_gradient("dw", as_output(g.dw), {1, 1, 1, d_a}, q));
-  FOVEATE_RETURN_IF_ERROR(check_gradient("db", as_output(g.db), {1, 1, 1, d_a}, q));
+  FOVEATE_RETURN_IF_ERROR(check_gradient("dw_q", g.dw_q, d_a, d_k, q));
+  FOVEATE_RETURN_IF_ERROR(check_gradient("dw_k", g.dw_k, d_a, d_k, q));
+  FOVEATE_RETURN_IF_ERROR(check_gradient("dw", g.dw, d_a, q));
+  FOVEATE_RETURN_IF_ERROR(check_gradient("db", g.db, d_a, q));
   if (g.db.present() && !p.b.present()) return Status::error(kInvalid, "db: given without b");
   const Named outputs[] = {{"dq", g.dq},
                            {"dk", g.dk},

@@ -18,7 +18,7 @@
 //
 // Guarantees: those of attention.h for memory, allocation, bits, NaN and Inf, empty rows, threads and aliasing, beside
 //   Memory     u and t: d_a numbers of the computing type a row of q and k.
-//   Errors     a tanh is off by at most 4 u (u = 2^-24, 2^-53) beside the rounding of u_ia + t_ja; e_ij of the bound in
+//   Errors     a tanh is off by at most 17 u (u = 2^-24, 2^-53) beside the rounding of u_ia and t_ja; e_ij of the bound in
 //              attention.h is derived in docs/numerics.md.
 #ifndef FOVEATE_ADDITIVE_H_
 #define FOVEATE_ADDITIVE_H_

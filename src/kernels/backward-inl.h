@@ -157,12 +157,15 @@ HWY_INLINE void ValueProducts(D d, const BackwardTile<T>& b, const BlockRange& r
            Scaled<T>{1}, b.ds + range.first * tile.width);
 }
 
-/// du, dt and dw of a range: what stands in the place of dq and dk in additive attention.
+/// du, dt and dw of a range: what stands in the place of dq and dk in additive attention. dw is summed block by block, so that
+/// no chain is longer than the pairs of one.
 template <class D, class T>
-HWY_INLINE void AddTanhGradients(D d, const BackwardTask<T>& task, const BackwardTile<T>& b, int64_t block,
-                                 const BlockRange& range) {
+HWY_NOINLINE void AddTanhGradients(D d, const BackwardTask<T>& task, const BackwardTile<T>& b, int64_t block,
+                                   const BlockRange& range) {
   const Tile<T>& tile = b.tile;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t features = padded(tile.task.d_k, lanes);
+  std::fill_n(b.dw, features, T{0});
   tile.task.tanh->kernel->gradients(
       {.rows = tile.task.rows,
        .n_rows = tile.task.n_rows,
@@ -177,7 +180,8 @@ HWY_INLINE void AddTanhGradients(D d, const BackwardTask<T>& task, const Backwar
        .place = range.first,
        .du = b.dq,
        .dt = task.dk + (block - task.first_block) * accumulator_elements(tile.task.d_k, lanes),
-       .dw = task.dw});
+       .dw = b.dw});
+  for (int64_t i = 0; i < features; ++i) task.dw[i] += b.dw[i];
 }
 
 /// Walks the task's blocks with the products of one kind: values(range), keys(range), rows(range, a, panels, sums).

@@ -97,11 +97,11 @@ constexpr int64_t accumulator_at(int64_t first, int64_t components, int64_t plac
 }
 
 /// Elements of a task's scratch: a tile's; ds, the kept weights, the slope of softcap and rounded gradients; dq; q and d_o in
-/// panels; lse, factor and delta; of additive attention, keys in panels.
+/// panels; lse, factor and delta; of additive attention, keys in panels and dw.
 constexpr int64_t backward_scratch_elements(int64_t width, int64_t lanes, int64_t d_k, int64_t d_v, bool tanh) {
   return scratch_elements(width, d_k, d_v) +
          width * (4 * kBlockKeys + 2 * padded(d_k, lanes) + padded(d_v, lanes) + 3) +
-         (tanh ? kBlockKeys * padded(d_k, lanes) : 0);
+         (tanh ? (kBlockKeys + 1) * padded(d_k, lanes) : 0);
 }
 
 /// One target's kernels.

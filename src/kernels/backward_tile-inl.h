@@ -54,6 +54,7 @@ struct BackwardTile {
   Panels<T> q = {}, d_o = {};
   T *lse = nullptr, *factor = nullptr, *delta = nullptr;  ///< [width]
   T* key_panels = nullptr;                                ///< of additive attention: see accumulator_at()
+  T* dw = nullptr;                                        ///< likewise, of one block
 };
 
 template <class T>
@@ -79,7 +80,10 @@ HWY_INLINE BackwardTile<T> MakeBackwardTile(const BackwardTask<T>& task, int64_t
   b.lse = take(width);
   b.factor = take(width);
   b.delta = take(width);
-  if (task.tile.tanh != nullptr) b.key_panels = take(kBlockKeys * padded(d_k, lanes));
+  if (task.tile.tanh != nullptr) {
+    b.key_panels = take(kBlockKeys * padded(d_k, lanes));
+    b.dw = take(padded(d_k, lanes));
+  }
   b.absent = std::any_of(task.tile.rows, task.tile.rows + task.tile.n_rows,
                          [](const Row<T>& row) { return row.begin >= row.end; });
   return b;
