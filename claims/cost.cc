@@ -137,7 +137,7 @@ Evidence measure_memory(const Run& run) {
 Judgement judge_memory(const Evidence& evidence) {
   const Estimate slope = evidence.of("slope_n");
   const double share = evidence.series("bytes").at(65536).value / evidence.series("matrix_bytes").at(65536).value;
-  const Text figure = text("memory ~ n^{:.2f}; at 65,536 {:.2g} % of n²",
+  const Text figure = text("memory ~ n^{:.2f}; at 65,536 {:.2g} % of the n x n matrix",
                            "内存 ~ n^{:.2f}；65,536 时为 n² 矩阵的 {:.2g} %", slope.value, 100 * share);
   if (slope.value > 1.8)
     return {Verdict::holds, figure, {"Memory grows with the square of the length.", "内存随长度的平方增长。"}};

@@ -53,7 +53,7 @@ Judgement judge_divisors(const Evidence& evidence) {
     return {Verdict::holds_in_part, figure, {"Some other divisor gives variance 1.", "有别的除数也使方差为 1。"}};
   return {Verdict::does_not_hold, figure,
           text("They leave scores too alike to tell keys apart: the largest of 64 weights is {:.3f} by d_k and {:.3f} "
-               "by d_model, where 1/64 = 0.016 is no attention at all, and {:.3f} by √d_k.",
+               "by d_model, where 1/64 = 0.016 is an even share, and {:.3f} by √d_k.",
                "分数被压得彼此难分：64 个权重中最大的，除以 d_k 只有 {:.3f}，除以 d_model 只有 "
                "{:.3f}，而毫无侧重的平均是 1/64 = 0.016；除以 √d_k 则为 {:.3f}。",
                largest.at(2).value, largest.at(3).value, largest.at(0).value)};

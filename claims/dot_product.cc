@@ -174,8 +174,8 @@ Evidence measure_order(const Run& run) {
 Judgement judge_order(const Evidence& evidence) {
   const Estimate of_64 = evidence.series("disorder").at(kHeadDim);
   const Estimate one_length = evidence.of("disorder_one_length");
-  const Text figure =
-      text("{:.1f} % of pairs in another order at d_k 64", "d_k 64 时 {:.1f} % 的键对次序相反", 100 * of_64.value);
+  const Text figure = text("score and angle differ over {:.1f} % of key pairs",
+                           "{:.1f} % 的键对，按分数与按夹角选出的不同", 100 * of_64.value);
   if (of_64.high < 0.01 && one_length.high < 0.01) {
     return {Verdict::holds,
             figure,

@@ -152,7 +152,7 @@ Evidence measure_swap(const Run& run) {
 Judgement judge_swap(const Evidence& evidence) {
   const bool still = evidence.value("weights_moved") == 0;
   const bool moved = evidence.of("rows_moved").low > 0.95 && within_bounds(evidence.series("move_error"));
-  const Text figure = text("weights move by {:g}, {:.1f} % of outputs do", "权重变化 {:g}，{:.1f} % 的输出改变",
+  const Text figure = text("weights change by {:g}, {:.1f} % of outputs change", "权重变化 {:g}，{:.1f} % 的输出改变",
                            evidence.value("weights_moved"), 100 * evidence.value("rows_moved"));
   if (still && moved) {
     return {Verdict::holds,

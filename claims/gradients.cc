@@ -101,7 +101,8 @@ Evidence measure_norms(const Run& run) {
     return all;
   };
   const std::vector<Series*> unscaled =
-      percentiles_of("unscaled", {"norm of dp/dq, percentile {}, unscaled", "dp/dq 的范数，第 {} 百分位，不缩放"});
+      percentiles_of("unscaled", {"norm of dp/dq (p: the row's weights), percentile {}, unscaled",
+                                  "dp/dq 的范数（p 为该行的权重），第 {} 百分位，不缩放"});
   const std::vector<Series*> scaled =
       percentiles_of("scaled", {"norm of dp/dq, percentile {}, scaled", "dp/dq 的范数，第 {} 百分位，已缩放"});
   Series& dead = evidence.add(
@@ -134,16 +135,17 @@ Evidence measure_norms(const Run& run) {
 
 Judgement judge_vanish(const Evidence& evidence) {
   const Estimate dead = evidence.series("dead").at(1024), exploding = evidence.series("exploding").at(1024);
-  const Text figure = text("at d_k 1024 {:.0f} % dead, {:.0f} % ten times too large",
-                           "d_k 1024 时 {:.0f} % 消失，{:.0f} % 超过十倍", 100 * dead.value, 100 * exploding.value);
+  const Text figure = text("at d_k 1024 {:.0f} % below 1/10, {:.0f} % above 10 x the scaled median",
+                           "d_k 1024 时 {:.0f} % 不到缩放后中位数的 1/10，{:.0f} % 超过 10 倍", 100 * dead.value,
+                           100 * exploding.value);
   if (dead.low > 0.9)
     return {Verdict::holds, figure, {"Nearly all rows have no gradient left.", "几乎所有行都不剩梯度。"}};
   if (dead.low > 0.25) {
-    return {Verdict::holds_in_part,
-            figure,
-            {"Many rows die, the more the larger d_k; rows where two keys nearly tie have gradients that are far too "
-             "large.",
-             "许多行的梯度消失，d_k 越大越多；而两个键几乎同分的行，梯度反而大得过分。"}};
+    return {
+        Verdict::holds_in_part,
+        figure,
+        {"Many rows lose their gradient, the more the larger d_k; those that keep one have one that is far too large.",
+         "许多行的梯度消失，d_k 越大越多；剩下的行，梯度反而大得过分。"}};
   }
   return {Verdict::does_not_hold, figure, {"Few rows lose their gradient.", "失去梯度的行很少。"}};
 }
@@ -173,7 +175,7 @@ const Text kNormTitle = {"Frobenius norm of dp/dq (per unit of q)", "dp/dq 的 F
 
 Plot plot_vanish(const Evidence& evidence) {
   const Series& median = evidence.series("unscaled_50");
-  return {.title = {"Unscaled: gradients of the weights die or explode", "不缩放：权重的梯度不是消失，就是过大"},
+  return {.title = {"Unscaled: gradients of the weights die or grow too large", "不缩放：权重的梯度不是消失，就是过大"},
           .x = {.title = kHeadDimTitle, .logarithmic = true, .ticks = ticks_of(median)},
           .y = {.title = kNormTitle, .logarithmic = true, .low = 1e-12},
           .curves = {measured(evidence.series("unscaled_95"), {"unscaled: percentile 95", "不缩放：第 95 百分位"}),

@@ -121,7 +121,7 @@ Evidence measure_ways(const Run& run) {
                       plain(evidence.series("at_once").at(x).value / evidence.series("pairs").at(x).value, times));
   evidence.add_single("counted_operations",
                       {"operations of the loop, counted, over 4 n² d of the two products",
-                       "循环的运算次数（逐次计数）与两个乘积的 4 n² d 之比"},
+                       "循环的运算次数（逐次数出来的）与两个乘积的 4 n² d 之比"},
                       plain(counted_share(256)), 1);
   evidence.add_bounded(
       "difference",
@@ -167,7 +167,7 @@ std::vector<Claim> matrix_product_claims() {
                     "用一次矩阵乘法给所有配对打分，远快于逐对计算。"},
            .expectation = {"Both do 4 n² d operations (the loop's are counted) and agree to 1e-4; the product is more "
                            "than twice as fast at the largest n. Then it holds; in part above 1.2 times.",
-                           "两者都做 4 n² d 次运算（循环的逐次计数），结果之差小于 1e-4；在最大的 n "
+                           "两者都做 4 n² d 次运算（循环的次数是逐次数出来的），结果之差小于 1e-4；在最大的 n "
                            "处矩阵乘法快两倍以上，则成立；1.2 倍以上则部分成立。"},
            .recorded = Verdict::holds,
            .seconds = 8,

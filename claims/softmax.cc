@@ -95,9 +95,10 @@ Judgement judge_sums(const Evidence& evidence) {
   if (rows && columns_differ) {
     return {Verdict::holds,
             figure,
-            {"Queries spend exactly one each, whatever is masked; keys get what they get, and a row that sees no key "
-             "is all zeros.",
-             "无论怎样遮蔽，每个查询都恰好分出 1；键得多得少各不相同；看不到任何键的行则全为零。"}};
+            {"Queries spend one each, to rounding, if they see any key; keys get what they get. A row that sees no key "
+             "is all "
+             "zeros.",
+             "只要看得到键，每个查询都分出 1（只差舍入）；键得多得少各不相同；看不到任何键的行则全为零。"}};
   }
   return {
       rows ? Verdict::holds_in_part : Verdict::does_not_hold,

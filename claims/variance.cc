@@ -107,7 +107,7 @@ Judgement judge_division(const Evidence& evidence) {
   if (by_square && to_one == Fit::within) {
     return {Verdict::holds,
             figure,
-            {"A divisor a takes the variance down by a² exactly, so √d_k leaves 1, given independent components.",
+            {"A divisor a divides the variance by a², to rounding, so √d_k leaves 1, given independent components.",
              "除以 a，方差恰好缩到 1/a²；分量独立时，√d_k 便使它回到 1。"}};
   }
   return {by_square || to_one == Fit::within ? Verdict::holds_in_part : Verdict::does_not_hold,
@@ -131,13 +131,13 @@ std::vector<Claim> variance_claims() {
   return {
       {.name = "variance-is-d_k",
        .family = "variance",
-       .says = {"Scores of independent components with mean 0 and variance 1 have variance d_k: at d_k 64, they stray "
-                "by 8.",
+       .says = {"Scores of independent components with mean 0 and variance 1 have variance d_k: at d_k 64, their "
+                "standard deviation is 8.",
                 "分量互相独立、均值 0、方差 1 时，分数的方差就是 d_k；d_k = 64 时，分数的标准差为 8。"},
        .expectation = {"Variance d_k at each d_k from 4 to 1024, standard deviation 8 at 64. It holds if every "
-                       "interval lies within 15 % of d_k, and does not if one lies outside.",
+                       "interval lies within 15 % of d_k, does not if one lies entirely outside; otherwise in part.",
                        "d_k 从 4 到 1024，方差处处为 d_k，64 处标准差为 8。所有区间都在 d_k 的 ±15 % "
-                       "之内则成立，有一个完全在外则不成立。"},
+                       "之内则成立，有一个完全在外则不成立，其余为部分成立。"},
        .recorded = Verdict::holds,
        .seconds = 4,
        .measure = measure_growth,

@@ -112,12 +112,14 @@ std::vector<Claim> vector_claims() {
        .family = "variance",
        .says = {"Whatever the queries and keys, dividing by √d_k gives scores variance 1.",
                 "不管查询和键是什么样，除以 √d_k 后分数的方差都是 1。"},
-       .expectation = {"For covariance C the variance is tr C² / d_k: 1 if independent, 1.5 with mean 0.5, 1.63 with "
-                       "correlation 0.1, 2 if the key is the query, 16 at rank 4. It holds if every interval lies "
-                       "within 15 % of 1, and does not if one lies outside.",
-                       "协方差为 C 时方差是 tr C² / d_k：独立为 1，均值 0.5 为 1.5，两两相关 0.1 为 1.63，键等于查询为 "
-                       "2，秩 4 为 16。所有区间都在 1 ± 15 % "
-                       "之内则成立，有一个完全在外则不成立。"},
+       .expectation =
+           {"With mean 0, covariance C and keys independent of queries the variance is tr C² / d_k: 1 if independent, "
+            "1.63 with correlation 0.1, 16 at rank 4; a mean of 0.5 adds 0.5, and a key that is the query doubles it. "
+            "It "
+            "holds if every interval lies within 15 % of 1, does not if one lies entirely outside; otherwise in part.",
+            "均值为 0、协方差为 C、键与查询互相独立时，方差是 tr C² / d_k：分量独立为 1，两两相关 0.1 为 1.63，秩 4 为 "
+            "16；均值 0.5 再加 0.5，键等于查询则加倍。所有区间都在 1 ± 15 % "
+            "之内则成立，有一个完全在外则不成立，其余为部分成立。"},
        .recorded = Verdict::does_not_hold,
        .seconds = 1.5,
        .measure = measure_kinds,

@@ -168,7 +168,8 @@ std::vector<Claim> weight_claims() {
            {"float32 reaches e^-87 as a normal number and e^-104 at all, so a weight is 0 from a gap between these "
             "on. It holds if none is 0 up to a gap of 4000; in part if the gap is above 80 and scaled rows have less "
             "than 0.1 % zeros.",
-            "float32 的正规数小到 e^-87，再小到 e^-104 为止，因此分数差到了两者之间权重便是 0。分数差 4000 以内无一为 "
+            "float32 的规格化数小到 e^-87，再小到 e^-104 为止，因此分数差到了两者之间权重便是 0。分数差 4000 "
+            "以内无一为 "
             "0 则成立；分数差要大于 80 才出现，且缩放后的行中零不到 0.1 "
             "%，则部分成立。"},
        .recorded = Verdict::holds_in_part,

@@ -130,7 +130,9 @@ void add_masking(CLI::App& command, AttendArguments& arguments) {
         options.window_left = sides[0];
         options.window_right = sides[1];
       });
-  add_file(command, kMasking, "--mask", "bool, true = takes part; broadcast to [b, h_q, n_q, n_kv]", arguments.mask);
+  add_file(command, kMasking, "--mask",
+           "bool, true = takes part; broadcast to [b, h_q, n_q, n_kv] (--score linear: [b, h_kv, 1, n_kv])",
+           arguments.mask);
   add_file(command, kMasking, "--blocks",
            "bool, true = kept; broadcast to [b, h_q, ceil(n_q/N), ceil(n_kv/N)], N = --block-size (foveate blocks)",
            arguments.blocks);
@@ -166,7 +168,7 @@ void check_gradients(const AttendArguments& arguments, const std::vector<NamedFi
     throw WrongUse(fmt::format("{}: no --grad; give the loss's gradient by out", gradients[0].option));
   }
   if (!arguments.grad.empty() && gradients.empty()) {
-    throw WrongUse("--grad: no gradient to write; give --dq, --dk, --dv, --dbias or --dsinks");
+    throw WrongUse("--grad: no gradient to write; give --dq or another that --help lists");
   }
   if (!arguments.dbias.empty() && arguments.bias.empty()) {
     throw WrongUse("--dbias: no --bias; give the bias whose gradient it is");
@@ -195,7 +197,8 @@ void check_parameters(const AttendArguments& a) {
   }
 }
 
-/// What linear attention has no meaning for: there is no softmax, and no score that a pair has by itself.
+/// What has no meaning in linear attention, where there is no softmax and no pair has a score of its own, and what that operator
+/// does not have.
 void check_linear(const AttendArguments& a) {
   if (a.score != ScoreKind::linear) return;
   const AttentionOptions& o = a.options;
@@ -215,8 +218,7 @@ void check_linear(const AttendArguments& a) {
       {"--blocks", !a.blocks.empty()},
   };
   for (const auto& [option, is_given] : given) {
-    if (is_given)
-      throw WrongUse(fmt::format("{}: has no meaning with --score linear, which has no softmax; leave it out", option));
+    if (is_given) throw WrongUse(fmt::format("{}: does not go with --score linear; leave it out", option));
   }
 }
 

@@ -23,7 +23,7 @@ namespace foveate::cli {
 namespace {
 
 struct BlocksArguments {
-  BlockPattern pattern;
+  BlockPattern pattern = {.n_q = -1, .n_kv = -1};
   int64_t heads = 1;
   std::string out;
 };
@@ -31,6 +31,9 @@ struct BlocksArguments {
 void run(const BlocksArguments& arguments) {
   const BlockPattern& pattern = arguments.pattern;
   if (arguments.out.empty()) throw WrongUse("--out: missing; give the .npy file to write");
+  for (const auto& [option, n] : {std::pair("--n-q", pattern.n_q), std::pair("--n-kv", pattern.n_kv)}) {
+    if (n < 0) throw WrongUse(fmt::format("{}: missing; give --n, or --n-q and --n-kv", option));
+  }
   check_files({}, {{"--out", arguments.out}});
   const auto blocks_of = [&](int64_t n) { return (n + pattern.block_size - 1) / pattern.block_size; };
   const std::vector<int64_t> shape = {arguments.heads, blocks_of(pattern.n_q), blocks_of(pattern.n_kv)};
@@ -49,12 +52,13 @@ void run(const BlocksArguments& arguments) {
 
 constexpr const char* kFooter =
     R"(Writes bool [heads, ceil(n_q/N), ceil(n_kv/N)], N = --block-size: true where some query and key of the blocks meet in
-the window, by a global token, or by chance. For a window or a causal mask to the key, give them to attend as well.
+the window, by a global token, or by chance; whole blocks are kept. For a causal mask to the key give --causal to attend as
+well; --window only where there are no global and no random blocks, for it would take them away.
 
 Longformer's pattern and BigBird's:
-  foveate blocks --n 4096 --window 256,256 --global 1 --out blocks.npy
-  foveate blocks --n 4096 --window 64,64 --global 128 --random 3 --heads 12 --out blocks.npy
-  foveate attend --q q.npy --k k.npy --v v.npy --blocks blocks.npy --block-size 64 --out o.npy)";
+  foveate blocks --n 4096 --window 256,256 --global 1 --out longformer.npy
+  foveate blocks --n 4096 --window 64,64 --global 128 --random 3 --heads 12 --out bigbird.npy
+  foveate attend --q q.npy --k k.npy --v v.npy --blocks bigbird.npy --block-size 64 --out o.npy)";
 
 }  // namespace
 

@@ -50,7 +50,13 @@ std::vector<const Claim*> wanted_claims(const std::vector<std::string>& names) {
     if (families.empty() || families.back() != claim.family) families.push_back(claim.family);
   }
   known.insert(known.end(), families.begin(), families.end());
-  for (const std::string& name : names) one_of("--claim", name, known);
+  for (const std::string& name : names) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const std::string meant = nearest(name, {known.begin(), known.end()});
+    throw WrongUse(meant.empty() ? fmt::format("--claim: no claim '{}'; the families are {} (see --list)", name,
+                                               fmt::join(families, ", "))
+                                 : fmt::format("--claim: no claim '{}'; did you mean {}? (see --list)", name, meant));
+  }
   std::vector<const Claim*> wanted;
   for (const Claim& claim : claims::all_claims()) {
     const bool named = std::any_of(names.begin(), names.end(), [&claim](const std::string& name) {
@@ -156,7 +162,11 @@ int run(const VerifyArguments& arguments) {
   const claims::Language language =
       parse_language(arguments.lang) == Language::zh ? claims::Language::zh : claims::Language::en;
   if (arguments.list) {
-    fmt::print("{}", arguments.json ? claims_json(claims::all_claims()) : claims_text(claims::all_claims(), language));
+    if (!arguments.figures.empty() || !arguments.markdown.empty())
+      throw WrongUse("--list: measures nothing; leave out --figures and --markdown");
+    std::vector<Claim> listed;
+    for (const Claim* claim : wanted) listed.push_back(*claim);
+    fmt::print("{}", arguments.json ? claims_json(listed) : claims_text(listed, language));
     return 0;
   }
   AttentionPlan plan;

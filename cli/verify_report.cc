@@ -82,7 +82,7 @@ std::string value_text(const Series& series, const Point& point, Language langua
   if (!point.expected) return value;
   const Text expected = series.bounded ? claims::text("at most {:.4g}", "至多 {:.4g}", *point.expected)
                                        : claims::text("expected {:.4g}", "应为 {:.4g}", *point.expected);
-  return pad_right(value, kExpectedAt) + expected.in(language);
+  return pad_right(value + "  ", kExpectedAt) + expected.in(language);
 }
 
 std::string measured_text(const claims::Evidence& evidence, Language language) {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "backward_run.h"
+#include "carve.h"
 #include "kernels/backward.h"
 #include "run.h"
 #include "saturating.h"
@@ -14,14 +15,8 @@
 namespace foveate {
 namespace {
 
-constexpr int64_t kAlign = 64;
-
-char* aligned(void* workspace) {
-  return reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(workspace) + kAlign - 1) / kAlign * kAlign);
-}
-
 size_t bytes_of(const AdditiveLayout& layout, size_t pass) {
-  const size_t own = static_cast<size_t>(saturating_sum(layout.bytes, kAlign));
+  const size_t own = static_cast<size_t>(saturating_sum(layout.bytes, kWorkspaceAlign));
   return layout.bytes >= kMostCounted || pass >= static_cast<size_t>(kMostCounted) ? std::numeric_limits<size_t>::max()
                                                                                    : own + pass;
 }
@@ -85,7 +80,7 @@ template <class T>
 Status run_additive(const AdditiveArguments& arguments, const AdditiveSizes& sizes, const AdditivePlan& plan,
                     void* workspace, int64_t workers, const Execution& execution,
                     const kernels::TargetKernels& kernels) {
-  char* const block = aligned(workspace);
+  char* const block = Carve(workspace).take(plan.layout.bytes);
   AdditiveRows<T> rows(arguments, arguments.parameters, sizes, plan.layout, block, kernels);
   rows.load_parameters(/*backward=*/false);
   Tasks tasks(execution);
@@ -123,7 +118,7 @@ template <class T>
 Status run_additive_backward(const AdditiveBackwardArguments& arguments, const AdditiveSizes& sizes,
                              const AdditiveBackwardPlan& plan, void* workspace, int64_t workers,
                              const Execution& execution, const kernels::TargetKernels& kernels) {
-  char* const block = aligned(workspace);
+  char* const block = Carve(workspace).take(plan.layout.bytes);
   const AdditiveGradients& g = arguments.all;
   AdditiveRows<T> rows(arguments, arguments.parameters, sizes, plan.layout, block, kernels);
   rows.load_parameters(/*backward=*/true);

@@ -4,20 +4,19 @@
 #include <algorithm>
 #include <limits>
 
+#include "carve.h"
 #include "kernels/backward.h"
 #include "saturating.h"
 
 namespace foveate {
 namespace {
 
-constexpr int64_t kAlign = 64;
-
 /// Fewer units than this for each worker, and pairs of chunks are shared out.
 constexpr int64_t kUnitsPerWorker = 4;
 
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 /// Saturated sizes stay such.
-constexpr int64_t aligned(int64_t bytes) { return ceil_div(bytes, kAlign) * kAlign; }
+constexpr int64_t aligned(int64_t bytes) { return ceil_div(bytes, kWorkspaceAlign) * kWorkspaceAlign; }
 
 BiasTasks bias_tasks(const int64_t* shape, const Extents& e, const BackwardPlan& plan) {
   if (shape == nullptr) return {};
@@ -33,7 +32,7 @@ BiasTasks bias_tasks(const int64_t* shape, const Extents& e, const BackwardPlan&
 size_t BackwardPlan::workspace_bytes(int64_t workers) const {
   const int64_t of_workers = saturating_product(workers, saturating_sum(scratch, saturating_sum(row_table, bias_sums)));
   const int64_t of_units = saturating_product(slots(workers), saturating_sum(dq, saturating_sum(dk, dv)));
-  const int64_t bytes = saturating_sum(kAlign + prepared, saturating_sum(of_workers, of_units));
+  const int64_t bytes = saturating_sum(kWorkspaceAlign + prepared, saturating_sum(of_workers, of_units));
   return bytes < kMostCounted ? static_cast<size_t>(bytes) : std::numeric_limits<size_t>::max();
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "carve.h"
 #include "kernels/backward.h"
 #include "kernels/native.h"
 #include "sequences.h"
@@ -40,15 +41,10 @@ class Backward {
         dw_(tanh.dw) {
     const bool bf16 = in_.q.dtype == DType::bf16 && in_.k.dtype == DType::bf16 && in_.v.dtype == DType::bf16;
     native_products_ = bf16 && in_.options.native_products && native_ != nullptr && native_->add_bf16 != nullptr;
-    char* at = reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(workspace) + 63) / 64 * 64);
-    const auto take = [&at](int64_t bytes) {
-      char* const here = at;
-      at += bytes;
-      return here;
-    };
-    prepared_ = reinterpret_cast<Prepared*>(take(plan.prepared));
-    workers_ = take(workers * (plan.scratch + plan.row_table + plan.bias_sums));
-    slots_ = take(plan.slots(workers) * (plan.dq + plan.dk + plan.dv));
+    Carve carve(workspace);
+    prepared_ = reinterpret_cast<Prepared*>(carve.take(plan.prepared));
+    workers_ = carve.take(workers * (plan.scratch + plan.row_table + plan.bias_sums));
+    slots_ = carve.take(plan.slots(workers) * (plan.dq + plan.dk + plan.dv));
   }
 
   Status run() {

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "carve.h"
 #include "kernels/linear.h"
 #include "saturating.h"
 
@@ -14,14 +15,14 @@ constexpr int64_t kUnitsPerWorker = 4;
 
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 /// Saturated sizes stay such.
-constexpr int64_t aligned(int64_t bytes) { return ceil_div(bytes, kLinearAlign) * kLinearAlign; }
+constexpr int64_t aligned(int64_t bytes) { return ceil_div(bytes, kWorkspaceAlign) * kWorkspaceAlign; }
 
 }  // namespace
 
 size_t LinearTasks::workspace_bytes(int64_t workers) const {
   const int64_t states = saturating_product(saturating_product(units, key_states + row_states), state);
   const int64_t kept = saturating_sum(ranges, saturating_sum(factors, states));
-  const int64_t bytes = saturating_sum(kLinearAlign, saturating_sum(kept, saturating_product(workers, scratch)));
+  const int64_t bytes = saturating_sum(kWorkspaceAlign, saturating_sum(kept, saturating_product(workers, scratch)));
   return bytes < kMostCounted ? static_cast<size_t>(bytes) : std::numeric_limits<size_t>::max();
 }
 

@@ -22,7 +22,7 @@ struct LinearTasks {
   bool share_splits;
   int64_t tasks;  ///< in all
 
-  // Bytes, each a multiple of kLinearAlign.
+  // Bytes, each a multiple of kWorkspaceAlign.
   int64_t ranges;      ///< of what is known of each unit
   int64_t state;       ///< of one state
   int64_t factors;     ///< of what the backward pass keeps of all rows
@@ -32,8 +32,6 @@ struct LinearTasks {
 
   size_t workspace_bytes(int64_t workers) const;
 };
-
-inline constexpr int64_t kLinearAlign = 64;
 
 /// What the plan must know of the kernels beyond the call's sizes.
 struct LinearPlanInputs {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "carve.h"
 #include "kernels/linear.h"
 #include "tasks.h"
 #include "vector_at.h"
@@ -39,18 +40,12 @@ class Linear {
         kernel_(kernels::linear_of_type<T>(kernels)),
         group_(e_.h_kv == 0 ? 0 : e_.h_q / e_.h_kv),
         elements_(kernels::linear_state_elements(kernel_.lanes, e_.d_k, e_.d_v)) {
-    char* at = reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(workspace) + kLinearAlign - 1) / kLinearAlign *
-                                       kLinearAlign);
-    const auto take = [&at](int64_t bytes) {
-      char* const here = at;
-      at += bytes;
-      return here;
-    };
-    ranges_ = reinterpret_cast<Range*>(take(plan.ranges));
-    scratch_ = take(workers * plan.scratch);
-    factors_ = reinterpret_cast<kernels::LinearFactors<T>*>(take(plan.factors));
-    key_states_ = take(plan.units * plan.key_states * plan.state);
-    row_states_ = take(plan.units * plan.row_states * plan.state);
+    Carve carve(workspace);
+    ranges_ = reinterpret_cast<Range*>(carve.take(plan.ranges));
+    scratch_ = carve.take(workers * plan.scratch);
+    factors_ = reinterpret_cast<kernels::LinearFactors<T>*>(carve.take(plan.factors));
+    key_states_ = carve.take(plan.units * plan.key_states * plan.state);
+    row_states_ = carve.take(plan.units * plan.row_states * plan.state);
   }
 
   Status run() {

@@ -3,14 +3,12 @@
 
 #include <algorithm>
 
+#include "carve.h"
 #include "kernels/tile.h"
 #include "saturating.h"
 
 namespace foveate {
 namespace {
-
-/// Every piece of a workspace begins on a cache line.
-constexpr int64_t kAlign = 64;
 
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 constexpr int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
@@ -24,8 +22,9 @@ constexpr int64_t kTilesPerWorker = 4;
 }  // namespace
 
 size_t Plan::workspace_bytes(int64_t workers) const {
-  // kAlign more, so that a workspace may lie anywhere.
-  return static_cast<size_t>(kAlign + workers * (scratch_bytes + row_table_bytes) + (share_splits ? partial_bytes : 0));
+  // kWorkspaceAlign more, so that a workspace may lie anywhere.
+  return static_cast<size_t>(kWorkspaceAlign + workers * (scratch_bytes + row_table_bytes) +
+                             (share_splits ? partial_bytes : 0));
 }
 
 int64_t tile_vectors(int64_t block_size, int64_t lanes, int64_t most) {
@@ -49,9 +48,9 @@ Plan make_plan(const Extents& e, const PlanInputs& in) {
 
   const int64_t rows = plan.heads_per_tile * plan.queries_per_tile;
   const int64_t width = kernels::tile_width(rows, in.lanes);
-  plan.scratch_bytes = round_up(kernels::scratch_elements(width, e.d_k, e.d_v) * in.element_size, kAlign);
-  plan.row_table_bytes = round_up(rows * in.row_size, kAlign);
-  const int64_t partial = round_up(kernels::partial_elements(width, e.d_v) * in.element_size, kAlign);
+  plan.scratch_bytes = round_up(kernels::scratch_elements(width, e.d_k, e.d_v) * in.element_size, kWorkspaceAlign);
+  plan.row_table_bytes = round_up(rows * in.row_size, kWorkspaceAlign);
+  const int64_t partial = round_up(kernels::partial_elements(width, e.d_v) * in.element_size, kWorkspaceAlign);
   plan.partial_bytes = saturating_product(saturating_product(plan.tiles, plan.splits), partial);
   plan.share_splits = in.may_share_splits && in.workers > 1 && plan.splits > 1 &&
                       plan.tiles < kTilesPerWorker * in.workers && plan.partial_bytes <= kMaxPartialBytes;

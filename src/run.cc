@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "carve.h"
 #include "kernels/native.h"
 #include "sequences.h"
 #include "tasks.h"
@@ -27,11 +28,10 @@ class Run {
         tasks_(execution),
         kernel_(kernels::of_type<T>(kernels)),
         native_(kernels.native) {
-    const uintptr_t aligned = (reinterpret_cast<uintptr_t>(workspace) + 63) / 64 * 64;
-    scratch_ = reinterpret_cast<char*>(workspace) + (aligned - reinterpret_cast<uintptr_t>(workspace));
-    row_tables_ = scratch_ + workers * plan.scratch_bytes;
-    partials_ = row_tables_ + workers * plan.row_table_bytes;
-
+    Carve carve(workspace);
+    scratch_ = carve.take(workers * plan.scratch_bytes);
+    row_tables_ = carve.take(workers * plan.row_table_bytes);
+    partials_ = carve.take(0);  // what is left
     if (native_ != nullptr && inputs_.options.native_products) choose_native();
   }
 

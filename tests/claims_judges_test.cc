@@ -138,8 +138,8 @@ const Falsification kFalsifications[] = {
     {"product-beats-additive", set("slowdown", 1), kNot},
     {"sparse-and-linear-grow-as-n", set("slope_blocks", 2), kInPart},
     {"sparse-and-linear-grow-as-n", both(set("slope_blocks", 2), set("slope_linear", 2)), kNot},
-    {"kernel-never-changed", set("linear_weight", 0.99), kHolds},
-    {"kernel-never-changed", set("blocks_difference", 0.1), kNot},
+    {"core-never-changed", set("linear_weight", 0.99), kHolds},
+    {"core-never-changed", set("blocks_difference", 0.1), kNot},
 };
 
 TEST(ClaimsJudges, FalsifiedEvidenceChangesTheVerdict) {

@@ -98,6 +98,9 @@ TEST_F(CliBlocks, WrongUseIsOneLine) {
   const Outcome none = run({"blocks", "--n", "64"});
   EXPECT_EQ(none.status, 2);
   EXPECT_EQ(none.err, "foveate blocks: --out: missing; give the .npy file to write\n");
+  const Outcome no_length = run({"blocks", "--n-q", "64", "--out", "b.npy"});
+  EXPECT_EQ(no_length.status, 2);
+  EXPECT_EQ(no_length.err, "foveate blocks: --n-kv: missing; give --n, or --n-q and --n-kv\n");
   const Outcome below = run({"blocks", "--n", "64", "--block-size", "0", "--out", "b.npy"});
   EXPECT_EQ(below.status, 2);
   EXPECT_FALSE(files().contains("b.npy"));

@@ -168,8 +168,8 @@ TEST_F(CliErrors, ErrorsOfGradientsWordByWord) {
        {{"--dq", "o.npy", "--grad", "q.npy"}, "grad: shape [1, 4, 3, 2] does not equal out's [1, 4, 3, 6]"},
        {{"--dq", "o.npy", "--grad", "int.npy"}, "grad: int64 elements, not floats; save it with astype('float32')"}});
   expect_refused({"--grad", "grad.npy"},
-                 {{{}, "--grad: no gradient to write; give --dq, --dk, --dv, --dbias or --dsinks"},
-                  {{"--out", "o.npy"}, "--grad: no gradient to write; give --dq, --dk, --dv, --dbias or --dsinks"},
+                 {{{}, "--grad: no gradient to write; give --dq or another that --help lists"},
+                  {{"--out", "o.npy"}, "--grad: no gradient to write; give --dq or another that --help lists"},
                   {{"--dbias", "o.npy"}, "--dbias: no --bias; give the bias whose gradient it is"},
                   {{"--dsinks", "o.npy"}, "--dsinks: no --sinks; give the sinks whose gradient it is"},
                   {{"--dq", "-", "--dk", "-"}, "--dk: standard output is --dq's already; name a file"},

@@ -152,7 +152,7 @@ TEST_F(CliScore, WhatHasNoMeaningIsRefused) {
                              {"--dropout", "0.1"},
                              {"--window", "1,0"}}) {
     EXPECT_EQ(refused(words), "foveate attend: " + words[0] +
-                                  ": has no meaning with --score linear, which has no softmax; leave it out\n");
+                                  ": does not go with --score linear; leave it out\n");
   }
   EXPECT_EQ(
       refused({"--mask", "rows.npy"}),

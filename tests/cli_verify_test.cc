@@ -99,6 +99,9 @@ TEST_F(CliVerify, ListsWithoutMeasuring) {
   EXPECT_EQ(text.status, 0);
   EXPECT_LE(widest(text.out), 80);
   const Json json = Json::parse(run({"verify", "--list", "--json"}).out);
+  const Json one = Json::parse(run({"verify", "--list", "--claim", "memory-is-quadratic", "--json"}).out);
+  ASSERT_EQ(one.size(), 1U);
+  EXPECT_EQ(one[0]["name"], "memory-is-quadratic");
   ASSERT_EQ(json.size(), claims::all_claims().size());
   for (const Json& claim : json) {
     EXPECT_NE(text.out.find(claim["name"].get<std::string>() + "  ("), std::string::npos);
@@ -140,8 +143,12 @@ TEST_F(CliVerify, WrongCallsAreToldBeforeAnythingIsMeasured) {
     EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
     EXPECT_NE(outcome.err.find(part), std::string::npos) << outcome.err;
   };
-  refused({"--claim", "no-such"}, "--claim: 'no-such' is none of dot-product-geometry, ");
-  refused({"--claim", "no-such"}, ", gradients, ");
+  refused({"--claim", "no-such"}, "--claim: no claim 'no-such'; the families are ");
+  refused({"--claim", "gradient"}, "--claim: no claim 'gradient'; did you mean gradients?");
+  refused({"--list", "--figures", "figures"}, "--list: measures nothing");
+  refused({"--claim", "no-such"}, "--claim: no claim 'no-such'; the families are ");
+  refused({"--claim", "gradient"}, "--claim: no claim 'gradient'; did you mean gradients?");
+  refused({"--list", "--figures", "figures"}, "--list: measures nothing");
   refused({"--claim"}, "--claim: no value given");
   refused({"variance"}, "unexpected 'variance'");
   refused({"--lang", "fr"}, "--lang");

@@ -9,7 +9,7 @@
 //
 // and, where causal is set, j <= p_i in all of them. Window and global tokens are Longformer's pattern (Beltagy et al.,
 // arXiv:2004.05150), with random blocks it is BigBird's (Zaheer et al., arXiv:2007.14062). Whole blocks are kept: for a
-// window or a causal mask to the key, set those options beside.
+// causal mask to the key set that option beside. (A window beside it would take global and random blocks away.)
 #ifndef FOVEATE_PATTERNS_H_
 #define FOVEATE_PATTERNS_H_
 
