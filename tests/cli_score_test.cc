@@ -151,8 +151,7 @@ TEST_F(CliScore, WhatHasNoMeaningIsRefused) {
                              {"--sinks", "head.npy"},
                              {"--dropout", "0.1"},
                              {"--window", "1,0"}}) {
-    EXPECT_EQ(refused(words), "foveate attend: " + words[0] +
-                                  ": does not go with --score linear; leave it out\n");
+    EXPECT_EQ(refused(words), "foveate attend: " + words[0] + ": does not go with --score linear; leave it out\n");
   }
   EXPECT_EQ(
       refused({"--mask", "rows.npy"}),

@@ -146,9 +146,6 @@ TEST_F(CliVerify, WrongCallsAreToldBeforeAnythingIsMeasured) {
   refused({"--claim", "no-such"}, "--claim: no claim 'no-such'; the families are ");
   refused({"--claim", "gradient"}, "--claim: no claim 'gradient'; did you mean gradients?");
   refused({"--list", "--figures", "figures"}, "--list: measures nothing");
-  refused({"--claim", "no-such"}, "--claim: no claim 'no-such'; the families are ");
-  refused({"--claim", "gradient"}, "--claim: no claim 'gradient'; did you mean gradients?");
-  refused({"--list", "--figures", "figures"}, "--list: measures nothing");
   refused({"--claim"}, "--claim: no value given");
   refused({"variance"}, "unexpected 'variance'");
   refused({"--lang", "fr"}, "--lang");
