@@ -30,10 +30,11 @@ struct Judgement {
 struct Claim {
   std::string name;
   std::string family;
-  Text says;         ///< the claim, in our words
-  Text expectation;  ///< what is expected of the measurement, and the rule of the verdict
-  Verdict recorded;  ///< what is expected of the verdict
-  double seconds;    ///< of all samples, about, on one core: for progress; --quick takes about a fifth
+  Text says;           ///< the claim, in our words
+  Text expectation;    ///< what is expected of the measurement, and the rule of the verdict
+  Verdict recorded;    ///< what is expected of the verdict
+  bool timed = false;  ///< decided by times, which other work on the machine may spoil: no test insists on its verdict
+  double seconds;      ///< of all samples, about, on one core: for progress; --quick takes about a fifth
   Evidence (*measure)(const Run& run);
   Judgement (*judge)(const Evidence& evidence);
   Plot (*plot)(const Evidence& evidence);

@@ -228,6 +228,7 @@ std::vector<Claim> cost_claims() {
                        "双对数下时间的斜率：对 n 为 1.8 至 2.2，对 d 为 0.75 至 1.25（exp 的花费与 d "
                        "无关）。都满足则成立，只满足一条则部分成立。"},
        .recorded = Verdict::holds,
+       .timed = true,
        .seconds = 4,
        .measure = measure_time,
        .judge = judge_time,
@@ -252,6 +253,7 @@ std::vector<Claim> cost_claims() {
            {"Slope of time by n in logarithms, at 256 keys a query: 0.75 to 1.25. Then it holds; up to 1.6 in part.",
             "每查询 256 个键时，时间对 n 的双对数斜率为 0.75 至 1.25，则成立；不超过 1.6 则部分成立。"},
        .recorded = Verdict::holds,
+       .timed = true,
        .seconds = 3,
        .measure = measure_window,
        .judge = judge_window,

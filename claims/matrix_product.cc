@@ -170,6 +170,7 @@ std::vector<Claim> matrix_product_claims() {
                            "两者都做 4 n² d 次运算（循环的次数是逐次数出来的），结果之差小于 1e-4；在最大的 n "
                            "处矩阵乘法快两倍以上，则成立；1.2 倍以上则部分成立。"},
            .recorded = Verdict::holds,
+           .timed = true,
            .seconds = 8,
            .measure = measure_ways,
            .judge = judge_ways,

@@ -307,6 +307,7 @@ std::vector<Claim> rival_claims() {
             "d_k = d_a = 64、n 取最大时，加性用时超过点积的 1.5 倍则成立，超过 1.1 倍则部分成立。两者内存都与 n "
             "成正比，所以只比速度。"},
        .recorded = Verdict::holds,
+       .timed = true,
        .seconds = 6,
        .measure = measure_additive,
        .judge = judge_additive,
@@ -320,6 +321,7 @@ std::vector<Claim> rival_claims() {
                        "每个查询 4 块各 64 个键，以及 elu + 1 特征，时间对 n 的双对数斜率都在 0.75 至 1.3 "
                        "之间则成立，只有一个则部分成立。"},
        .recorded = Verdict::holds,
+       .timed = true,
        .seconds = 6,
        .measure = measure_growth,
        .judge = judge_growth,

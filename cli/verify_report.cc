@@ -75,14 +75,17 @@ std::string x_text(const Series& series, const Point& point, Language language) 
   return series.x_name.empty() ? "" : fmt::format("{} {:g}", series.x_name, point.x);
 }
 
-/// "7.96 (7.83 – 8.08)   expected 8", in columns.
+constexpr int kNameAt = 16, kValueAt = 32, kExpectedAt = 61;
+
+/// "7.96 (7.83 – 8.08)   expected 8", in columns; what was expected on a line of its own where the first is too long.
 std::string value_text(const Series& series, const Point& point, Language language) {
-  constexpr int kExpectedAt = 29;
   std::string value = estimate_text(point.estimate);
   if (!point.expected) return value;
   const Text expected = series.bounded ? claims::text("at most {:.4g}", "至多 {:.4g}", *point.expected)
                                        : claims::text("expected {:.4g}", "应为 {:.4g}", *point.expected);
-  return pad_right(value + "  ", kExpectedAt) + expected.in(language);
+  const bool fits = display_width(value) < kExpectedAt - kValueAt;
+  return (fits ? pad_right(value, kExpectedAt - kValueAt) : value + "\n" + std::string(kExpectedAt, ' ')) +
+         expected.in(language);
 }
 
 std::string measured_text(const claims::Evidence& evidence, Language language) {
@@ -92,12 +95,12 @@ std::string measured_text(const claims::Evidence& evidence, Language language) {
     if (series.points.size() > kMostPoints) {
       const Text range = claims::text("{} points from {:.4g} to {:.4g}", "{} 个点，从 {:.4g} 到 {:.4g}",
                                       series.points.size(), series.least(), series.greatest());
-      result += fmt::format("{:16}{}\n", "", range.in(language));
+      result += std::string(kNameAt, ' ') + range.in(language) + "\n";
       continue;
     }
     for (const Point& point : series.points) {
-      result += fmt::format("{:16}{}{}\n", "", pad_right(x_text(series, point, language), 18),
-                            value_text(series, point, language));
+      result += std::string(kNameAt, ' ') + pad_right(x_text(series, point, language), kValueAt - kNameAt) +
+                value_text(series, point, language) + "\n";
     }
   }
   return result;

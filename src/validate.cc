@@ -200,6 +200,7 @@ Status check_blocks(const AttentionOptions& o, const Extents& e) {
     if (o.block_size == 0) return {};
     return Status::error(kInvalid, "blocks: missing; block_size is %" PRId64, o.block_size);
   }
+  if (!kernels::kRivals) return Status::error(kInvalid, "blocks: not in this build");
   if (o.blocks.dtype != DType::boolean) {
     return Status::error(kInvalid,
                          "blocks: dtype %s is not bool; convert it by astype(bool) (true = the block is kept)",

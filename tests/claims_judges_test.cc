@@ -28,6 +28,22 @@ const Claim& claim_named(const std::string& name) {
   throw std::out_of_range(name);
 }
 
+/// Times as they should be, in the place of those that were measured: other work on the machine must not decide.
+const std::map<std::string, double> kIdealTimes = {
+    {"slope_n", 2},  {"slope_d", 1},      {"slope_window", 1}, {"speedup", 20},
+    {"slowdown", 3}, {"slope_blocks", 1}, {"slope_linear", 1},
+};
+
+Evidence steady(const Claim& claim) {
+  Evidence evidence = evidence_of(claim);
+  if (!claim.timed) return evidence;
+  for (const Series& series : evidence.all()) {
+    if (const auto ideal = kIdealTimes.find(series.name); ideal != kIdealTimes.end())
+      evidence.series(series.name).points.front().estimate = plain(ideal->second);
+  }
+  return evidence;
+}
+
 /// All points of a series become value, without an interval to speak of.
 std::function<void(Evidence&)> set(const std::string& series, double value) {
   return [=](Evidence& evidence) {
@@ -146,7 +162,8 @@ TEST(ClaimsJudges, FalsifiedEvidenceChangesTheVerdict) {
   for (const Falsification& falsification : kFalsifications) {
     const Claim& claim = claim_named(falsification.claim);
     EXPECT_NE(falsification.expected, claim.recorded) << claim.name << ": no falsification at all";
-    Evidence evidence = evidence_of(claim);
+    Evidence evidence = steady(claim);
+    EXPECT_EQ(text_of(claim.judge(evidence).verdict).en, text_of(claim.recorded).en) << claim.name;
     falsification.plant(evidence);
     const Judgement judgement = claim.judge(evidence);
     EXPECT_EQ(text_of(judgement.verdict).en, text_of(falsification.expected).en)

@@ -194,7 +194,7 @@ HWY_INLINE void WalkBlocks(D d, const BackwardTask<T>& task, const BackwardTile<
   ForEachBlock<NV>(d, task, b, values, [&](int64_t block, const BlockRange& range) HWY_ATTR {
     const int64_t at = block - task.first_block;
     if (tile.task.softcap > 0) MultiplyRange(d, tile, range, tile.cap_slope, b.ds);
-    if (task.dw != nullptr) {
+    if (kRivals && task.dw != nullptr) {
       AddTanhGradients(d, task, b, block, range);
     } else {
       if (task.dq != nullptr) keys(range);
@@ -204,7 +204,7 @@ HWY_INLINE void WalkBlocks(D d, const BackwardTask<T>& task, const BackwardTile<
     if (tile.task.dropout.on) MultiplyRange(d, tile, range, b.kept, tile.s);
     rows(range, tile.s, b.d_o, task.dv + at * accumulator_elements(tile.task.d_v, lanes));
   });
-  if (task.dw != nullptr) return StoreQueryPanels(d, b, task.dq);
+  if (kRivals && task.dw != nullptr) return StoreQueryPanels(d, b, task.dq);
   if (task.dq != nullptr) StoreQueryGradients(d, b, task.dq);
 }
 

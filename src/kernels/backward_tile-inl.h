@@ -80,7 +80,7 @@ HWY_INLINE BackwardTile<T> MakeBackwardTile(const BackwardTask<T>& task, int64_t
   b.lse = take(width);
   b.factor = take(width);
   b.delta = take(width);
-  if (task.tile.tanh != nullptr) {
+  if (kRivals && task.tile.tanh != nullptr) {
     b.key_panels = take(kBlockKeys * padded(d_k, lanes));
     b.dw = take(padded(d_k, lanes));
   }
@@ -156,7 +156,7 @@ HWY_INLINE void LoadBackwardTile(D d, const BackwardTask<T>& task, BackwardTile<
   }
   FinishPanels(d, width, b.q);
   FinishPanels(d, width, b.d_o);
-  if (task.tile.tanh == nullptr) return;
+  if (!kRivals || task.tile.tanh == nullptr) return;
   PrepareTanhScores(b.tile);
   task.tile.tanh->kernel->exponentials(b.q.rows, width, b.q.d);
 }

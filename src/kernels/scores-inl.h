@@ -64,7 +64,7 @@ struct BlockPiece {
 };
 template <class T>
 HWY_INLINE BlockPiece BlockPieceAt(const TileTask<T>& task, const BlockRange& range, const Row<T>& row, int64_t place) {
-  if (row.blocks == nullptr) return {range.last, true};
+  if (!kRivals || row.blocks == nullptr) return {range.last, true};
   const int64_t block = (range.origin + place) / task.block_size;
   return {std::min(range.last, (block + 1) * task.block_size - range.origin),
           row.blocks[block * task.blocks_stride] != 0};
@@ -258,7 +258,7 @@ HWY_INLINE void SumsOfTanh(const Tile<T>& tile, const BlockRange& range) {
 template <size_t NV, class D, class T>
 HWY_INLINE void KeyProducts(D d, const Tile<T>& tile, const BlockRange& range) {
   const TileTask<T>& task = tile.task;
-  if (task.tanh != nullptr) return SumsOfTanh(tile, range);
+  if (kRivals && task.tanh != nullptr) return SumsOfTanh(tile, range);
   if constexpr (kNativeProducts && std::is_same_v<T, float>) {
     if (task.scores != Native::none) return NativeScores(tile, range);
   }

@@ -224,7 +224,7 @@ HWY_INLINE void LoadTile(const Tile<T>& tile) {
     if (tile.task.scores != Native::none) return LoadNativeQueries(tile);
   }
   LoadQueries(tile);
-  if (tile.task.tanh != nullptr) PrepareTanhScores(tile);
+  if (kRivals && tile.task.tanh != nullptr) PrepareTanhScores(tile);
 }
 
 template <size_t NV, class T>

@@ -48,6 +48,13 @@ inline constexpr bool kNarrowTypes = false;
 inline constexpr bool kNarrowTypes = true;
 #endif
 
+/// Whether there are block bitmaps and scores of additive attention. Pages have no use for these either: 2 KB.
+#ifdef __wasm__
+inline constexpr bool kRivals = false;
+#else
+inline constexpr bool kRivals = true;
+#endif
+
 /// Rows of keys or values as they lie: of a type of their own, at any strides, in one run or in pages. Strides count
 /// elements.
 struct RowSource {

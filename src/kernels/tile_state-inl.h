@@ -96,14 +96,14 @@ HWY_INLINE Tile<T> MakeTile(const TileTask<T>& task, int64_t width) {
     return here;
   };
   const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
-  Tile<T> tile{
-      .task = task,
-      .width = width,
-      .begin = task.n_kv,
-      .end = 0,
-      .covered_begin = 0,
-      .covered_end = task.n_kv,
-      .few = task.tanh == nullptr && are_few(task.n_rows, lanes, task.k.dtype != dtype_of<T>()) && HasFewRows(task)};
+  Tile<T> tile{.task = task,
+               .width = width,
+               .begin = task.n_kv,
+               .end = 0,
+               .covered_begin = 0,
+               .covered_end = task.n_kv,
+               .few = !(kRivals && task.tanh != nullptr) &&
+                      are_few(task.n_rows, lanes, task.k.dtype != dtype_of<T>()) && HasFewRows(task)};
   tile.q = take(task.d_k * width);
   tile.s = take(kBlockKeys * width);
   tile.additive = take(kBlockKeys * width);
@@ -129,7 +129,7 @@ HWY_INLINE Tile<T> MakeTile(const TileTask<T>& task, int64_t width) {
     tile.covered_begin = std::max(tile.covered_begin, row.begin);
     tile.covered_end = std::min(tile.covered_end, row.end);
   }
-  if (task.block_size > 0) {
+  if (kRivals && task.block_size > 0) {
     const Row<T>* const last = task.rows + task.n_rows;
     const bool alike = std::all_of(task.rows, last, [&](const Row<T>& row) { return row.blocks == task.rows->blocks; });
     if (alike) tile.blocks = task.rows->blocks;
@@ -232,7 +232,7 @@ HWY_NOINLINE void NarrowToBlocks(const Tile<T>& tile, BlockRange& range) {
 template <class T>
 HWY_INLINE bool MayKeepBlocks(const Tile<T>& tile, int64_t first, int64_t last) {
   const TileTask<T>& task = tile.task;
-  if (tile.blocks == nullptr) return true;
+  if (!kRivals || tile.blocks == nullptr) return true;
   first = std::max(tile.begin, first - task.phase);
   last = std::min(tile.end, last - task.phase);
   if (first >= last) return false;
@@ -253,7 +253,7 @@ HWY_INLINE BlockRange RangeOf(const Tile<T>& tile, int64_t block) {
                       .last = end - origin,
                       .partial = begin < tile.covered_begin || end > tile.covered_end,
                       .additive = end > tile.task.additive_from};
-  if (tile.task.block_size > 0 && begin < end) NarrowToBlocks(tile, range);
+  if (kRivals && tile.task.block_size > 0 && begin < end) NarrowToBlocks(tile, range);
   return range;
 }
 
