@@ -55,9 +55,9 @@ class Process {
 
   void signal(int number) const { ::kill(pid_, number); }
 
-  /// Waits for the end; a run that hangs is killed after two minutes.
+  /// Waits for the end; a run that hangs is killed after five minutes: sanitizers are slow.
   Outcome wait() const {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(5);
     int status = 0;
     struct rusage usage = {};
     while (wait4(pid_, &status, WNOHANG, &usage) == 0) {
