@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "carve.h"
 #include "fp_mode.h"
 #include "kernels/backward.h"
 #include "saturating.h"
@@ -22,8 +23,6 @@ using kernels::padded;
 constexpr int64_t kRowsPerTask = kAdditiveRowsPerTask;
 constexpr int64_t kFeatures = kAdditiveFeaturesPerTask;
 
-constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 }  // namespace
 
 AdditiveSizes sizes_of(const Inputs& inputs, const Extents& extents, int64_t d_a) {
@@ -36,7 +35,7 @@ AdditiveLayout additive_layout(const AdditiveSizes& s, int64_t lanes, int64_t el
   const int64_t d_k = s.extents.d_k, wide_a = padded(s.d_a, lanes), wide_k = padded(d_k, lanes);
   AdditiveLayout layout{};
   const auto bytes = [element_size](int64_t elements) {
-    return saturating_sum(saturating_product(elements, element_size), 63) / 64 * 64;
+    return whole_lines(saturating_product(elements, element_size));
   };
   const auto take = [&](int64_t n, int64_t m) {
     const int64_t here = layout.bytes;
@@ -154,7 +153,7 @@ T* AdditiveRows<T>::rows_at(Side side, int64_t offset, const Run& run) const {
 
 template <class T>
 int64_t AdditiveRows<T>::row_tasks(Side side) const {
-  return e_.b * heads(side) * ceil_div(longest(side), kRowsPerTask);
+  return additive_row_tasks(e_.b, heads(side), longest(side));
 }
 
 template <class T>
@@ -238,7 +237,7 @@ void AdditiveRows<T>::write_rows(Side side, const Tensor& to, int64_t task, int6
 
 template <class T>
 int64_t AdditiveRows<T>::feature_tasks() const {
-  return ceil_div(d_a_, kFeatures);
+  return additive_feature_tasks(d_a_);
 }
 
 /// A run of q or k in panels; zeros for rows whose gradient is 0.

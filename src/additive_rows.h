@@ -10,6 +10,7 @@
 #include "foveate/additive.h"
 #include "kernels/projection.h"
 #include "kernels/tanh_scores.h"
+#include "saturating.h"
 #include "sequences.h"
 #include "validate_additive.h"
 
@@ -29,6 +30,12 @@ inline constexpr int64_t kAdditiveRowsPerTask = 512;
 
 /// Features of a task that sums a gradient of W: the rows of a micro-kernel.
 inline constexpr int64_t kAdditiveFeaturesPerTask = 8;
+
+/// Tasks over the rows of so many heads, and over d_a features.
+constexpr int64_t additive_row_tasks(int64_t b, int64_t heads, int64_t n) {
+  return b * heads * ceil_div(n, kAdditiveRowsPerTask);
+}
+constexpr int64_t additive_feature_tasks(int64_t d_a) { return ceil_div(d_a, kAdditiveFeaturesPerTask); }
 
 /// Where each part of the block begins, in bytes; each on a cache line.
 struct AdditiveLayout {

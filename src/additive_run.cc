@@ -52,10 +52,6 @@ struct Phases {
   }
 };
 
-constexpr int64_t tasks_of_rows(int64_t b, int64_t heads, int64_t n) {
-  return b * heads * ((n + kAdditiveRowsPerTask - 1) / kAdditiveRowsPerTask);
-}
-
 }  // namespace
 
 size_t AdditivePlan::workspace_bytes(int64_t workers) const { return bytes_of(layout, pass.workspace_bytes(workers)); }
@@ -72,7 +68,7 @@ AdditivePlan plan_additive(const AdditiveSizes& sizes, const AttentionOptions& o
   AdditivePlan plan{.pass = plan_call<T>(over_features(sizes), options, wants_weights, workers, kernels),
                     .layout = additive_layout(sizes, lanes, sizeof(T), workers, -1),
                     .tasks = 0};
-  plan.tasks = plan.pass.tasks + tasks_of_rows(e.b, e.h_q, e.n_q) + tasks_of_rows(e.b, e.h_kv, e.n_kv);
+  plan.tasks = plan.pass.tasks + additive_row_tasks(e.b, e.h_q, e.n_q) + additive_row_tasks(e.b, e.h_kv, e.n_kv);
   return plan;
 }
 
@@ -107,8 +103,8 @@ AdditiveBackwardPlan plan_additive_backward(const AdditiveSizes& sizes, const At
   plan.pass = plan_backward<T>(over_features(sizes), options, sizes.q_rows, of_pass, workers, kernels, /*tanh=*/true);
   plan.dw_parts = plan.rows ? saturating_product(plan.pass.units, plan.pass.chunks.keys) : 0;
   plan.layout = additive_layout(sizes, lanes, sizeof(T), workers, plan.dw_parts);
-  const int64_t of_q = tasks_of_rows(e.b, e.h_q, e.n_q), of_k = tasks_of_rows(e.b, e.h_kv, e.n_kv);
-  const int64_t groups = (sizes.d_a + kAdditiveFeaturesPerTask - 1) / kAdditiveFeaturesPerTask;
+  const int64_t of_q = additive_row_tasks(e.b, e.h_q, e.n_q), of_k = additive_row_tasks(e.b, e.h_kv, e.n_kv);
+  const int64_t groups = additive_feature_tasks(sizes.d_a);
   plan.tasks = plan.pass.tasks + of_q + of_k + (g.dq.present() ? of_q : 0) + (g.dk.present() ? of_k : 0) +
                (g.dw_q.present() || g.db.present() ? groups : 0) + (g.dw_k.present() ? groups : 0) + g.dw.present();
   return plan;

@@ -14,10 +14,6 @@ namespace {
 /// Fewer units than this for each worker, and pairs of chunks are shared out.
 constexpr int64_t kUnitsPerWorker = 4;
 
-constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-/// Saturated sizes stay such.
-constexpr int64_t aligned(int64_t bytes) { return ceil_div(bytes, kWorkspaceAlign) * kWorkspaceAlign; }
-
 BiasTasks bias_tasks(const int64_t* shape, const Extents& e, const BackwardPlan& plan) {
   if (shape == nullptr) return {};
   const bool empty = shape[2] == 0 || shape[3] == 0;
@@ -59,12 +55,12 @@ BackwardPlan make_backward_plan(const Extents& e, const BackwardPlanInputs& in) 
   plan.tasks = saturating_sum(plan.prepare_tasks + (in.sinks ? e.h_q : 0),
                               saturating_sum(plan.bias.count(), saturating_product(plan.units, of_unit)));
 
-  const auto bytes = [&](int64_t elements) { return aligned(saturating_product(elements, in.element_size)); };
+  const auto bytes = [&](int64_t elements) { return whole_lines(saturating_product(elements, in.element_size)); };
   plan.scratch = bytes(kernels::backward_scratch_elements(plan.tile_rows, in.lanes, e.d_k, e.d_v, in.tanh));
-  plan.row_table = aligned(plan.tile_rows * in.row_size);
+  plan.row_table = whole_lines(plan.tile_rows * in.row_size);
   if (in.bias_shape != nullptr) {
-    plan.bias_sums =
-        bytes(kernels::kChunkKeys * plan.tile_rows) + aligned(plan.tile_rows * static_cast<int64_t>(sizeof(double)));
+    plan.bias_sums = bytes(kernels::kChunkKeys * plan.tile_rows) +
+                     whole_lines(plan.tile_rows * static_cast<int64_t>(sizeof(double)));
   }
   plan.prepared = bytes(saturating_product(3, in.query_rows));
   if (plan.units == 0) return plan;

@@ -11,6 +11,11 @@ namespace foveate {
 /// Pieces begin on cache lines, and are planned in multiples of them.
 inline constexpr int64_t kWorkspaceAlign = 64;
 
+/// Bytes rounded up to whole cache lines; saturated sizes (saturating.h) stay such.
+constexpr int64_t whole_lines(int64_t bytes) {
+  return (bytes + kWorkspaceAlign - 1) / kWorkspaceAlign * kWorkspaceAlign;
+}
+
 /// Takes piece after piece from a workspace that may lie anywhere, and is kWorkspaceAlign larger than they are.
 class Carve {
  public:

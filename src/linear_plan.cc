@@ -13,10 +13,6 @@ namespace {
 /// So many units for each worker, and the last ones do not leave many idle.
 constexpr int64_t kUnitsPerWorker = 4;
 
-constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-/// Saturated sizes stay such.
-constexpr int64_t aligned(int64_t bytes) { return ceil_div(bytes, kWorkspaceAlign) * kWorkspaceAlign; }
-
 }  // namespace
 
 size_t LinearTasks::workspace_bytes(int64_t workers) const {
@@ -42,8 +38,8 @@ LinearTasks plan_linear(const Extents& e, const LinearPlanInputs& in) {
   const int64_t forward = 1 + plan.key_splits + plan.row_splits, backward = 1 + plan.key_splits;
   plan.tasks = saturating_product(plan.units, in.backward ? forward + backward : forward);
 
-  const auto bytes = [&](int64_t elements) { return aligned(saturating_product(elements, in.element_size)); };
-  plan.ranges = aligned(saturating_product(plan.units, in.range_size));
+  const auto bytes = [&](int64_t elements) { return whole_lines(saturating_product(elements, in.element_size)); };
+  plan.ranges = whole_lines(saturating_product(plan.units, in.range_size));
   plan.factors = in.backward ? bytes(2 * e.b * e.h_q * e.n_q) : 0;
   plan.state = bytes(kernels::linear_state_elements(in.lanes, e.d_k, e.d_v));
   plan.scratch = bytes(kernels::linear_scratch_elements(in.lanes, e.d_k, e.d_v));

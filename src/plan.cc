@@ -10,9 +10,6 @@
 namespace foveate {
 namespace {
 
-constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-constexpr int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
-
 /// Splits are shared out only while their states fit in this: memory stays O(n) with a constant bound on top.
 constexpr int64_t kMaxPartialBytes = int64_t{32} << 20;
 
@@ -48,9 +45,9 @@ Plan make_plan(const Extents& e, const PlanInputs& in) {
 
   const int64_t rows = plan.heads_per_tile * plan.queries_per_tile;
   const int64_t width = kernels::tile_width(rows, in.lanes);
-  plan.scratch_bytes = round_up(kernels::scratch_elements(width, e.d_k, e.d_v) * in.element_size, kWorkspaceAlign);
-  plan.row_table_bytes = round_up(rows * in.row_size, kWorkspaceAlign);
-  const int64_t partial = round_up(kernels::partial_elements(width, e.d_v) * in.element_size, kWorkspaceAlign);
+  plan.scratch_bytes = whole_lines(kernels::scratch_elements(width, e.d_k, e.d_v) * in.element_size);
+  plan.row_table_bytes = whole_lines(rows * in.row_size);
+  const int64_t partial = whole_lines(kernels::partial_elements(width, e.d_v) * in.element_size);
   plan.partial_bytes = saturating_product(saturating_product(plan.tiles, plan.splits), partial);
   plan.share_splits = in.may_share_splits && in.workers > 1 && plan.splits > 1 &&
                       plan.tiles < kTilesPerWorker * in.workers && plan.partial_bytes <= kMaxPartialBytes;

@@ -18,6 +18,9 @@ constexpr int64_t saturating_product(int64_t a, int64_t b) {
 }
 constexpr int64_t saturating_sum(int64_t a, int64_t b) { return a > kMostCounted - b ? kMostCounted : a + b; }
 
+/// a / b rounded up, for a >= 0 and b > 0.
+constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
 }  // namespace foveate
 
 #endif  // FOVEATE_SRC_SATURATING_H_

@@ -173,15 +173,6 @@ Status check_pages(const Inputs& a, const Extents& e) {
   return {};
 }
 
-Status check_heads(const Extents& e) {
-  if (e.h_kv == 0 && e.h_q > 0)
-    return Status::error(kInvalid, "k: 0 heads for q's %" PRId64 "; expected at least 1", e.h_q);
-  if (e.h_kv > 0 && e.h_q % e.h_kv != 0) {
-    return Status::error(kInvalid, "q: %" PRId64 " heads are not a multiple of k's %" PRId64, e.h_q, e.h_kv);
-  }
-  return {};
-}
-
 constexpr const char* kScores = "[b, h_q, n_q, n_kv]";
 
 Status check_mask(const ConstTensor& mask, const Extents& e) {
@@ -242,12 +233,6 @@ Status check_sinks(const ConstVector& sinks, const Extents& e) {
   return check_vector("sinks", sinks, "h_q", e.h_q);
 }
 
-Status check_lengths(const char* name, const ConstVector& lengths, int64_t b) {
-  if (!lengths.present()) return {};
-  FOVEATE_RETURN_IF_ERROR(check_integer(name, lengths.dtype));
-  return check_vector(name, lengths, "b", b);
-}
-
 /// Each length against what there is room for.
 Status check_length_values(const AttentionOptions& o, const Extents& e) {
   const auto check = [](const char* name, const ConstVector& lengths, const ConstVector& starts, const char* axis,
@@ -296,12 +281,6 @@ Status check_window(const char* name, int64_t side) {
   return {};
 }
 
-Status check_offset(const char* name, const std::optional<int64_t>& offset) {
-  if (offset && (*offset > kLargest || *offset < -kLargest))
-    return Status::error(kInvalid, "%s: %" PRId64 " is past 2^60", name, *offset);
-  return {};
-}
-
 Status check_dropout(double p) {
   if (p >= 0 && p < 1) return {};
   return Status::error(kInvalid, "dropout: %g; expected a probability, at least 0 and below 1", p);
@@ -331,6 +310,27 @@ Status check_options(const AttentionOptions& o, const Extents& e) {
 }
 
 }  // namespace
+
+Status check_heads(const Extents& e) {
+  if (e.h_kv == 0 && e.h_q > 0)
+    return Status::error(kInvalid, "k: 0 heads for q's %" PRId64 "; expected at least 1", e.h_q);
+  if (e.h_kv > 0 && e.h_q % e.h_kv != 0) {
+    return Status::error(kInvalid, "q: %" PRId64 " heads are not a multiple of k's %" PRId64, e.h_q, e.h_kv);
+  }
+  return {};
+}
+
+Status check_lengths(const char* name, const ConstVector& lengths, int64_t b) {
+  if (!lengths.present()) return {};
+  FOVEATE_RETURN_IF_ERROR(check_integer(name, lengths.dtype));
+  return check_vector(name, lengths, "b", b);
+}
+
+Status check_offset(const char* name, const std::optional<int64_t>& offset) {
+  if (offset && (*offset > kLargest || *offset < -kLargest))
+    return Status::error(kInvalid, "%s: %" PRId64 " is past 2^60", name, *offset);
+  return {};
+}
 
 Status check_inputs(const Inputs& a, Extents* extents) {
   FOVEATE_RETURN_IF_ERROR(check_tensors(a, extents));

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "check.h"
 #include "foveate/attention.h"
@@ -43,6 +44,15 @@ inline DType computing(DType dtype) { return dtype == DType::f64 ? DType::f64 : 
 
 /// Checks what a call computes from, and gives its sizes.
 Status check_inputs(const Inputs& inputs, Extents* extents);
+
+/// q's heads are a multiple of k's.
+Status check_heads(const Extents& extents);
+
+/// Lengths of b sequences, integers, as a vector; whether each fits is for the caller.
+Status check_lengths(const char* name, const ConstVector& lengths, int64_t b);
+
+/// An offset of positions.
+Status check_offset(const char* name, const std::optional<int64_t>& offset);
 
 /// Outputs overlap neither each other nor what a call computes from.
 Status check_aliasing(const Named* outputs, size_t n_outputs, const Inputs& inputs);

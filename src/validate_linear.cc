@@ -23,11 +23,7 @@ Status check_sizes(const Extents& e) {
   if (e.d_k == 0) return Status::error(kInvalid, "q: head dim is 0; expected at least 1");
   FOVEATE_RETURN_IF_ERROR(check_head_dim("q", e.d_k));
   FOVEATE_RETURN_IF_ERROR(check_head_dim("v", e.d_v));
-  if (e.h_kv == 0 && e.h_q > 0)
-    return Status::error(kInvalid, "k: 0 heads for q's %" PRId64 "; expected at least 1", e.h_q);
-  if (e.h_kv > 0 && e.h_q % e.h_kv != 0)
-    return Status::error(kInvalid, "q: %" PRId64 " heads are not a multiple of k's %" PRId64, e.h_q, e.h_kv);
-  return {};
+  return check_heads(e);
 }
 
 /// An extent that two views have to share.
@@ -64,11 +60,10 @@ Status check_mask(const ConstTensor& mask, const Extents& e) {
   return check_broadcast("mask", mask, "[b, h_kv, 1, n_kv]", {e.b, e.h_kv, 1, e.n_kv});
 }
 
+/// Lengths of b sequences, each within its axis.
 Status check_lengths(const char* name, const ConstVector& lengths, int64_t b, const char* axis, int64_t extent) {
-  if (!lengths.present()) return {};
-  FOVEATE_RETURN_IF_ERROR(check_integer(name, lengths.dtype));
-  FOVEATE_RETURN_IF_ERROR(check_vector(name, lengths, "b", b));
-  for (int64_t i = 0; i < lengths.size; ++i) {
+  FOVEATE_RETURN_IF_ERROR(foveate::check_lengths(name, lengths, b));
+  for (int64_t i = 0; lengths.present() && i < lengths.size; ++i) {
     const int64_t length = integer_at(lengths, i);
     if (length >= 0 && length <= extent) continue;
     return Status::error(kInvalid, "%s: entry %" PRId64 " is %" PRId64 "; expected 0 to %s = %" PRId64, name, i, length,
@@ -83,9 +78,7 @@ Status check_inputs(const LinearInputs& a, Extents* e) {
   FOVEATE_RETURN_IF_ERROR(check_mask(o.mask, *e));
   FOVEATE_RETURN_IF_ERROR(check_lengths("q_lengths", o.q_lengths, e->b, "n_q", e->n_q));
   FOVEATE_RETURN_IF_ERROR(check_lengths("kv_lengths", o.kv_lengths, e->b, "n_kv", e->n_kv));
-  if (o.q_offset && (*o.q_offset > kLargest || *o.q_offset < -kLargest))
-    return Status::error(kInvalid, "q_offset: %" PRId64 " is past 2^60", *o.q_offset);
-  return {};
+  return check_offset("q_offset", o.q_offset);
 }
 
 /// Outputs against all inputs of a call; d_o of none may be absent.

@@ -23,6 +23,7 @@
 #include "kernels/backward_tile-inl.h"
 #include "kernels/few_rows-inl.h"
 #include "kernels/gemm-inl.h"
+#include "kernels/panels-inl.h"
 #include "kernels/rows-inl.h"
 #include "kernels/softmax-inl.h"
 #include "kernels/tile.h"
@@ -61,12 +62,8 @@ HWY_INLINE void AddRows(D d, const BackwardTile<T>& b, const BlockRange& range, 
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const Broadcasts<T, false> from{a + range.first * width, width};
   for_each_panel(panels.d, lanes, [&](int64_t first, int64_t components) HWY_ATTR {
-    const T* const rows = panels.rows + width * first;
-    T* const to = sums + accumulator_at(first, components, range.first);
-    const int64_t n = b.tile.task.n_rows;
-    if (components == lanes) return Gemm<1>(d, from, keys, n, rows, Added<T>(), to);
-    if (components == 2 * lanes) return Gemm<2>(d, from, keys, n, rows, Added<T>(), to);
-    if constexpr (kPanelVectors > 2) Gemm<3>(d, from, keys, n, rows, Added<T>(), to);
+    GemmOfPanel(d, from, keys, b.tile.task.n_rows, panels.rows + width * first, components, Added<T>(),
+                sums + accumulator_at(first, components, range.first));
   });
   if (!panels.finite) AddNotFiniteRows(b, range, a, panels, lanes, sums);
 }

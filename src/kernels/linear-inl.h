@@ -139,8 +139,8 @@ HWY_INLINE void MultiplyPairs(D d, const LinearWalk<T>& w, const BlockRows& rows
   const int64_t most = rows.seen[r + m - 1];
   for_each_panel(kLinearBlock, lanes, [&](int64_t first, int64_t components) HWY_ATTR {
     if (first < most) {
-      MultiplyPanel(d, Broadcasts<T, false>{from.row(r), from.stride}, m, columns.rows,
-                    columns.at(first, components, 0), components, Scaled<T>{1}, w.pairs);
+      GemmOfPanel(d, Broadcasts<T, false>{from.row(r), from.stride}, m, columns.rows, columns.at(first, components, 0),
+                  components, Scaled<T>{1}, w.pairs);
     }
     for (int64_t i = 0; i < m; ++i) {
       for (int64_t lane = 0; lane < components; lane += lanes) {

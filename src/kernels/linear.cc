@@ -17,11 +17,7 @@ namespace foveate::kernels {
 namespace HWY_NAMESPACE {
 
 const LinearKernels* Linear() {
-#if HWY_HAVE_FLOAT64
   static const LinearKernels kernels = {LinearKernelOf<float>(), LinearKernelOf<double>()};
-#else
-  static const LinearKernels kernels = {LinearKernelOf<float>(), scalar_f64_linear_kernel()};
-#endif
   return &kernels;
 }
 

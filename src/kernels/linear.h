@@ -116,9 +116,6 @@ inline const LinearKernel<double>& linear_of_type<double>(const TargetKernels& k
   return linear_kernels(kernels.target)->f64;
 }
 
-/// The scalar target's kernel, linked only where a target lacks float64 vectors (Highway's WebAssembly).
-LinearKernel<double> scalar_f64_linear_kernel();
-
 /// Elements of a state: panels of whole vectors, as accumulator_at() has them, d_k rows each.
 constexpr int64_t linear_state_elements(int64_t lanes, int64_t d_k, int64_t d_v) {
   return (d_k * padded(d_v + 1, lanes) + 15) / 16 * 16;

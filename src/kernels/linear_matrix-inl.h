@@ -19,6 +19,7 @@
 #include "kernels/gemm-inl.h"
 #include "kernels/linear.h"
 #include "kernels/multiply_add-inl.h"
+#include "kernels/panels-inl.h"
 #include "kernels/rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -51,23 +52,13 @@ struct Matrix {
   }
 };
 
-/// One panel of A . B.
-template <bool kAdjacentRows, class D, class T, class Epilogue>
-HWY_INLINE void MultiplyPanel(D d, Broadcasts<T, kAdjacentRows> a, int64_t rows, int64_t depth, const T* b,
-                              int64_t components, const Epilogue& epilogue, T* c) {
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  if (components == lanes) return Gemm<1>(d, a, rows, depth, b, epilogue, c);
-  if (components == 2 * lanes) return Gemm<2>(d, a, rows, depth, b, epilogue, c);
-  if constexpr (kPanelVectors > 2) Gemm<3>(d, a, rows, depth, b, epilogue, c);
-}
-
 /// A . B, of B's rows from b_row on, to rows of C from c_row on.
 template <bool kAdjacentRows, class D, class T, class Epilogue>
 HWY_INLINE void Multiply(D d, Broadcasts<T, kAdjacentRows> a, int64_t rows, int64_t depth, const Matrix<T>& b,
                          int64_t b_row, const Epilogue& epilogue, const Matrix<T>& c, int64_t c_row) {
   for_each_panel(c.columns, static_cast<int64_t>(hn::Lanes(d)), [&](int64_t first, int64_t components) HWY_ATTR {
-    MultiplyPanel(d, a, rows, depth, b.at(first, components, b_row), components, epilogue,
-                  c.at(first, components, c_row));
+    GemmOfPanel(d, a, rows, depth, b.at(first, components, b_row), components, epilogue,
+                c.at(first, components, c_row));
   });
 }
 

@@ -17,11 +17,7 @@ namespace foveate::kernels {
 namespace HWY_NAMESPACE {
 
 const ProjectionKernels* Projections() {
-#if HWY_HAVE_FLOAT64
   static const ProjectionKernels kernels = {ProjectionKernelOf<float>(), ProjectionKernelOf<double>()};
-#else
-  static const ProjectionKernels kernels = {ProjectionKernelOf<float>(), scalar_f64_projection_kernel()};
-#endif
   return &kernels;
 }
 

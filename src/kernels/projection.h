@@ -50,9 +50,6 @@ struct ProjectionKernels {
   ProjectionKernel<double> f64;
 };
 
-/// The scalar target's, where a target lacks float64 vectors (Highway's WebAssembly).
-ProjectionKernel<double> scalar_f64_projection_kernel();
-
 /// Those of a target.
 const ProjectionKernels* projection_kernels(int64_t target);
 

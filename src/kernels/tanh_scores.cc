@@ -17,11 +17,7 @@ namespace foveate::kernels {
 namespace HWY_NAMESPACE {
 
 const TanhKernels* Tanhs() {
-#if HWY_HAVE_FLOAT64
   static const TanhKernels kernels = {TanhKernelOf<float>(), TanhKernelOf<double>()};
-#else
-  static const TanhKernels kernels = {TanhKernelOf<float>(), scalar_f64_tanh_kernel()};
-#endif
   return &kernels;
 }
 

@@ -85,9 +85,6 @@ struct TanhKernels {
   TanhKernel<double> f64;
 };
 
-/// The scalar target's, where a target lacks float64 vectors (Highway's WebAssembly).
-TanhKernel<double> scalar_f64_tanh_kernel();
-
 /// Those of a target.
 const TanhKernels* tanh_kernels(int64_t target);
 
