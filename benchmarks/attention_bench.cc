@@ -9,18 +9,16 @@
 //
 //   build/bench/attention_bench [--benchmark_filter=avx2] [--benchmark_repetitions=5]
 #include <benchmark/benchmark.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <random>
 #include <string>
 #include <type_traits>
 
 #include "benchmarks/fma_peak.h"
-#include "benchmarks/huge_pages.h"
+#include "benchmarks/measure.h"
 #include "foveate/attention.h"
 #include "foveate/attention_backward.h"
 #include "foveate/target.h"
@@ -40,12 +38,6 @@ constexpr Work kWorks[] = {
     {"B8_H12_N128_d64", 8, 12, 128, 64, false}, {"B64_H12_N17_d32", 64, 12, 17, 32, false},
 };
 
-double thread_seconds() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
 /// The type that arrays of T are computed in.
 template <class T>
 using Computing = std::conditional_t<std::is_same_v<T, double>, double, float>;
@@ -64,15 +56,6 @@ double measured_peak(double seconds) {
     elapsed = thread_seconds() - start;
   }
   return static_cast<double>(flops) / elapsed;
-}
-
-template <class T>
-Array<T> normal(int64_t n, unsigned seed) {
-  std::mt19937 generator(seed);
-  std::normal_distribution<float> distribution;
-  Array<T> values(static_cast<size_t>(n));
-  for (T& value : values) value = static_cast<T>(distribution(generator));
-  return values;
 }
 
 void count(benchmark::State& state, double best, double peak) {

@@ -6,17 +6,15 @@
 //
 //   build/bench/rivals_bench [--benchmark_filter=additive] [--benchmark_repetitions=5]
 #include <benchmark/benchmark.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <random>
 #include <string>
 #include <utility>
 
-#include "benchmarks/huge_pages.h"
+#include "benchmarks/measure.h"
 #include "foveate/additive.h"
 #include "foveate/attention.h"
 #include "foveate/attention_backward.h"
@@ -26,20 +24,6 @@
 
 namespace foveate::benchmarks {
 namespace {
-
-double thread_seconds() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
-Array<float> normal(int64_t n, unsigned seed, float deviation = 1) {
-  std::mt19937 generator(seed);
-  std::normal_distribution<float> distribution(0, deviation);
-  Array<float> values(static_cast<size_t>(n));
-  for (float& value : values) value = distribution(generator);
-  return values;
-}
 
 /// Arrays of one head size for all that is compared.
 struct Arrays {
@@ -51,19 +35,19 @@ struct Arrays {
       : h(heads),
         n(length),
         d(head_dim),
-        q(normal(h * n * d, 1)),
-        k(normal(h * n * d, 2)),
-        v(normal(h * n * d, 3)),
-        d_o(normal(h * n * d, 4)),
+        q(normal<float>(h * n * d, 1)),
+        k(normal<float>(h * n * d, 2)),
+        v(normal<float>(h * n * d, 3)),
+        d_o(normal<float>(h * n * d, 4)),
         o(q.size()),
         lse(static_cast<size_t>(h * n)),
         dq(q.size()),
         dk(q.size()),
         dv(q.size()),
-        w_q(normal(d * d, 5, 0.125f)),
-        w_k(normal(d * d, 6, 0.125f)),
-        w(normal(d, 7)),
-        b(normal(d, 8)),
+        w_q(normal<float>(d * d, 5, 0.125f)),
+        w_k(normal<float>(d * d, 6, 0.125f)),
+        w(normal<float>(d, 7)),
+        b(normal<float>(d, 8)),
         dw_q(w_q.size()),
         dw_k(w_q.size()),
         dw(w.size()),

@@ -12,7 +12,7 @@
 namespace foveate::claims {
 namespace {
 
-constexpr int64_t kHeadDim = 64;
+constexpr int64_t kHeadDim = TimedHead::kDim;
 
 /// A number that counts multiplications, additions and divisions; exp counts as none, for it is the same in all ways.
 struct Counted {
@@ -40,16 +40,8 @@ double counted_share(int64_t n) {
 }
 
 /// Three ways to compute one head.
-struct Head {
-  int64_t n;
-  std::vector<float> q, k, v, o;
-
-  Head(Normal& normal, int64_t length)
-      : n(length),
-        q(draw<float>(normal, n, kHeadDim)),
-        k(draw<float>(normal, n, kHeadDim)),
-        v(draw<float>(normal, n, kHeadDim)),
-        o(q.size()) {}
+struct Ways : TimedHead {
+  using TimedHead::TimedHead;
 
   void by_pairs() {
     std::vector<float> scores(static_cast<size_t>(n));
@@ -76,11 +68,11 @@ Evidence measure_ways(const Run& run) {
   const struct {
     const char* name;
     Text what;
-    void (Head::*compute)();
+    void (Ways::*compute)();
   } ways[] = {
-      {"pairs", {"GFLOP/s of a loop over pairs", "逐对循环的 GFLOP/s"}, &Head::by_pairs},
-      {"rows", {"GFLOP/s of the engine, a query at a time", "引擎逐个查询计算的 GFLOP/s"}, &Head::by_rows},
-      {"at_once", {"GFLOP/s of the engine, all queries at once", "引擎一次算完所有查询的 GFLOP/s"}, &Head::at_once}};
+      {"pairs", {"GFLOP/s of a loop over pairs", "逐对循环的 GFLOP/s"}, &Ways::by_pairs},
+      {"rows", {"GFLOP/s of the engine, a query at a time", "引擎逐个查询计算的 GFLOP/s"}, &Ways::by_rows},
+      {"at_once", {"GFLOP/s of the engine, all queries at once", "引擎一次算完所有查询的 GFLOP/s"}, &Ways::at_once}};
   Evidence evidence;
   for (const auto& way : ways) evidence.add(way.name, way.what, "n");
   Series& pairs_bytes = evidence.add(
@@ -92,7 +84,7 @@ Evidence measure_ways(const Run& run) {
       evidence.add("matrix_bytes", {"the same of the whole matrix of scores", "同上，整个分数矩阵"}, "n");
   double difference = 0;
   for (int64_t n = 128; n <= longest; n *= 2) {
-    Head head(normal, n);
+    Ways head(normal, n);
     const auto x = static_cast<double>(n);
     std::vector<float> first;
     for (const auto& way : ways) {

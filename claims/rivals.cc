@@ -16,23 +16,7 @@
 namespace foveate::claims {
 namespace {
 
-constexpr int64_t kHeadDim = 64;
-
-/// q, k, v and o of one head of d_k = d_v = 64.
-struct Head {
-  int64_t n;
-  std::vector<float> q, k, v, o;
-
-  Head(Normal& normal, int64_t length)
-      : n(length),
-        q(draw<float>(normal, n, kHeadDim)),
-        k(draw<float>(normal, n, kHeadDim)),
-        v(draw<float>(normal, n, kHeadDim)),
-        o(q.size()) {}
-
-  ConstTensor in(const std::vector<float>& x) const { return view(x.data(), 1, 1, n, kHeadDim); }
-  Tensor out() { return view(o.data(), 1, 1, n, kHeadDim); }
-};
+constexpr int64_t kHeadDim = TimedHead::kDim;
 
 // --- Additive attention ---
 
@@ -53,7 +37,7 @@ Evidence measure_additive(const Run& run) {
   Series& product_bytes = evidence.add("bytes_product", {"bytes of its workspace", "它的工作区字节数"}, "n");
   Series& additive_bytes = evidence.add("bytes_additive", {"the same, additive", "同上，加性"}, "n");
   for (int64_t n = 256; n <= longest; n *= 2) {
-    Head head(normal, n);
+    TimedHead head(normal, n);
     const auto x = static_cast<double>(n);
     product.points.push_back({x,
                               seconds_of(times,
@@ -146,7 +130,7 @@ Evidence measure_growth(const Run& run) {
   Series& linear =
       evidence.add("seconds_linear", {"the same, linear attention (elu + 1)", "同上，线性注意力（elu + 1）"}, "n");
   for (int64_t n = 1024; n <= longest; n *= 2) {
-    Head head(normal, n);
+    TimedHead head(normal, n);
     const Blocks pattern(n);
     const auto x = static_cast<double>(n);
     const auto attend = [&](const AttentionOptions& options) {

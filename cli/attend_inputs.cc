@@ -112,8 +112,6 @@ bool other_layout_fits(const AttentionShape& shape) {
   return !divides(shape.h_kv, shape.h_q) && divides(shape.n_kv, shape.n_q);
 }
 
-ConstVector view_vector(const io::Array& array) { return {array.data(), array.dtype, array.shape[0], array.stride[0]}; }
-
 }  // namespace
 
 AttendInputs load_inputs(const AttendArguments& arguments, const PieceLimits& limits) {

@@ -31,6 +31,14 @@ auto view_at(Array& array, const std::vector<size_t>& places) {
   return view;
 }
 
+/// Views an array of one axis, and of two.
+inline ConstVector view_vector(const io::Array& array) {
+  return {array.data(), array.dtype, array.shape[0], array.stride[0]};
+}
+inline ConstMatrix view_matrix(const io::Array& array) {
+  return {array.data(), array.dtype, {array.shape[0], array.shape[1]}, {array.stride[0], array.stride[1]}};
+}
+
 /// Views q, k, v or the gradient of out on the axes [b, h, n, d].
 inline ConstTensor view_on_bhnd(const io::Array& array, Layout layout) {
   return view_at(array, axis_places(array.shape.size(), layout));

@@ -54,12 +54,8 @@ class Additive final : public Operator {
  public:
   Additive(const AttendArguments& arguments, const AttendInputs& inputs)
       : rows_(arguments, inputs), options_(options_with_arrays(arguments.options, inputs)), shape_(inputs.shape) {
-    const auto matrix = [](const io::Array& a) {
-      return ConstMatrix{a.data(), a.dtype, {a.shape[0], a.shape[1]}, {a.stride[0], a.stride[1]}};
-    };
-    const auto vector = [](const io::Array& a) { return ConstVector{a.data(), a.dtype, a.shape[0], a.stride[0]}; };
-    parameters_ = {.w_q = matrix(inputs.wq), .w_k = matrix(inputs.wk), .w = vector(inputs.w)};
-    if (inputs.b.dtype != DType::none) parameters_.b = vector(inputs.b);
+    parameters_ = {.w_q = view_matrix(inputs.wq), .w_k = view_matrix(inputs.wk), .w = view_vector(inputs.w)};
+    if (inputs.b.dtype != DType::none) parameters_.b = view_vector(inputs.b);
   }
 
   Status attend(const AttentionOutputs& outputs, const Execution& execution) const override {
