@@ -57,6 +57,7 @@ std::vector<Claim> key_order_claims();
 std::vector<Claim> cost_claims();
 std::vector<Claim> matrix_product_claims();
 std::vector<Claim> rival_claims();
+std::vector<Claim> learning_claims();
 
 }  // namespace foveate::claims
 

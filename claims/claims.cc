@@ -16,7 +16,7 @@ const std::vector<Claim>& all_claims() {
     std::vector<Claim> all;
     for (auto* family : {dot_product_claims, variance_claims, vector_claims, divisor_claims, softmax_claims,
                          shift_claims, weight_claims, gradient_claims, expectation_claims, key_order_claims,
-                         cost_claims, matrix_product_claims, rival_claims}) {
+                         cost_claims, matrix_product_claims, rival_claims, learning_claims}) {
       std::vector<Claim> claims = family();
       std::move(claims.begin(), claims.end(), std::back_inserter(all));
     }

@@ -83,7 +83,8 @@ Evidence measure_hull(const Run& run) {
 Judgement judge_hull(const Evidence& evidence) {
   const bool inside = within_bounds(evidence.series("excess")) && within_bounds(evidence.series("sum_error"));
   const double out = evidence.series("excess").greatest();
-  const Text figure = text("outside the values by at most {:.2g} eps", "越出值的范围至多 {:.2g} eps", out);
+  const Text figure = out == 0 ? Text{"no component outside its values", "没有分量越出值的范围"}
+                               : text("outside the values by at most {:.2g} eps", "越出值的范围至多 {:.2g} eps", out);
   const bool rows = evidence.value("other_rows_refused") == 1;
   if (inside && rows) {
     return {Verdict::holds,
@@ -103,7 +104,8 @@ Plot plot_hull(const Evidence& evidence) {
           .x = {.title = {"keys n", "键的个数 n"}, .logarithmic = true, .ticks = ticks_of(middle)},
           .y = {.title = {"place: 0 least value, 1 greatest", "位置：0 为最小值，1 为最大值"}, .low = 0, .high = 1},
           .curves = {measured(evidence.series("place_95"), {"percentile 95", "第 95 百分位"}),
-                     measured(middle, {"50", "50"}), measured(evidence.series("place_5"), {"5", "5"})},
+                     measured(middle, {"median", "中位数"}),
+                     measured(evidence.series("place_5"), {"percentile 5", "第 5 百分位"})},
           .note = text("Bootstrap intervals of 95 %; {} components a point. None lies outside but for rounding.",
                        "自助法 95 % 区间；每点 {} 个分量，除舍入外无一越界。", middle.points.front().estimate.samples)};
 }

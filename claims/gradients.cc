@@ -164,10 +164,10 @@ Judgement judge_stable(const Evidence& evidence) {
           text("Scaled gradients differ by a factor of {:.2g}.", "缩放后的梯度相差 {:.2g} 倍。", high / low)};
 }
 
-Text rows_note(const Series& series) {
-  return text("Percentiles of {} rows over 64 keys, with bootstrap intervals of 95 %; triangles lie below the axis.",
-              "{} 行、每行 64 个键的百分位数及其自助法 95 % 区间；三角表示低于坐标轴。",
-              series.points.front().estimate.samples);
+Text rows_note(const Series& series, const char* more = "", const char* more_zh = "") {
+  return text("Percentiles of {0} rows over 64 keys, with bootstrap intervals of 95 %{1}.",
+              "{0} 行、每行 64 个键的百分位数及其自助法 95 % 区间{2}。", series.points.front().estimate.samples, more,
+              more_zh);
 }
 
 const Text kHeadDimTitle = {"head dimension d_k (components)", "头维度 d_k（分量个数）"};
@@ -179,9 +179,10 @@ Plot plot_vanish(const Evidence& evidence) {
           .x = {.title = kHeadDimTitle, .logarithmic = true, .ticks = ticks_of(median)},
           .y = {.title = kNormTitle, .logarithmic = true, .low = 1e-12},
           .curves = {measured(evidence.series("unscaled_95"), {"unscaled: percentile 95", "不缩放：第 95 百分位"}),
-                     measured(median, {"50", "50"}), measured(evidence.series("unscaled_5"), {"5", "5"}),
-                     measured(evidence.series("scaled_50"), {"divided by √d_k: 50", "除以 √d_k：50"})},
-          .note = rows_note(median)};
+                     measured(median, {"unscaled: median", "不缩放：中位数"}),
+                     measured(evidence.series("unscaled_5"), {"unscaled: percentile 5", "不缩放：第 5 百分位"}),
+                     measured(evidence.series("scaled_50"), {"divided by √d_k: median", "除以 √d_k：中位数"})},
+          .note = rows_note(median, "; triangles lie below the axis", "；三角表示低于坐标轴")};
 }
 
 Plot plot_stable(const Evidence& evidence) {
@@ -190,7 +191,8 @@ Plot plot_stable(const Evidence& evidence) {
           .x = {.title = kHeadDimTitle, .logarithmic = true, .ticks = ticks_of(median)},
           .y = {.title = kNormTitle, .low = 0, .high = 0.3},
           .curves = {measured(evidence.series("scaled_95"), {"percentile 95", "第 95 百分位"}),
-                     measured(median, {"50", "50"}), measured(evidence.series("scaled_5"), {"5", "5"})},
+                     measured(median, {"median", "中位数"}),
+                     measured(evidence.series("scaled_5"), {"percentile 5", "第 5 百分位"})},
           .note = rows_note(median)};
 }
 

@@ -123,7 +123,9 @@ std::vector<Tried> try_all(const std::vector<const Claim*>& wanted, claims::Run 
     for (const Claim* claim : wanted) {
       const Clock::time_point start = Clock::now();
       run.progress = course.of(*claim);
-      claims::Evidence evidence = claim->measure(run);
+      // Claims about the same draws share them.
+      const auto same = std::ranges::find(tried, claim->measure, [](const Tried& one) { return one.claim->measure; });
+      claims::Evidence evidence = same != tried.end() ? same->evidence : claim->measure(run);
       const claims::Judgement judgement = claim->judge(evidence);
       const std::chrono::duration<double> took = Clock::now() - start;
       tried.push_back({claim, std::move(evidence), judgement, took.count()});

@@ -36,7 +36,7 @@ bool is_one_of(std::string_view character, std::string_view all) { return all.fi
 
 /// What stays together in a line: a word, or one Chinese character with the marks that may not stand apart from it.
 std::string_view next_unit(std::string_view text) {
-  constexpr std::string_view kClosing = "，。；：、）”", kOpening = "（“";
+  constexpr std::string_view kClosing = "，。；：、）”》", kOpening = "（“《";
   size_t end = 0;
   bool more = true;  // a unit needs a character after an opening mark
   // "95 %" stays together.
@@ -106,10 +106,16 @@ std::string measured_text(const claims::Evidence& evidence, Language language) {
   return result;
 }
 
-std::string details(const Tried& tried, Language language) {
+/// What was measured for an earlier claim too is told there.
+std::string details(const Tried& tried, const VerifyReport& report, Language language) {
+  const auto first =
+      std::ranges::find(report.tried, tried.claim->measure, [](const Tried& one) { return one.claim->measure; });
+  const Text as_above = claims::text("as for {}", "同 {}", first->claim->name);
   return entry({"claim", "说法"}, tried.claim->says.in(language), language) +
          entry({"expected", "预期"}, tried.claim->expectation.in(language), language) +
-         measured_text(tried.evidence, language) + "\n";
+         (first->claim == tried.claim ? measured_text(tried.evidence, language)
+                                      : entry({"measured", "实测"}, as_above.in(language), language)) +
+         "\n";
 }
 
 Json json_of(const Estimate& estimate) {
@@ -201,17 +207,19 @@ std::string verify_text(const VerifyReport& report, Language language) {
       result += fmt::format(fmt::runtime(say("    NOT AS RECORDED: {}\n", "    与记录不符，记录为：{}\n")),
                             text_of(one.claim->recorded).in(language));
     }
-    if (report.chosen) result += details(one, language);
+    if (report.chosen) result += details(one, report, language);
   }
   const std::vector<std::string> differing = report.differing();
   if (!report.chosen) result += "\n";
-  result += hanging(
-      "",
-      say("Intervals are of 95 %: t for means and variances, Wilson's for shares, bootstrap for percentiles. --claim, "
-          "--markdown and --json tell what was expected and measured.",
-          "区间为 95 %：均值与方差用 t，比例用 Wilson，百分位数用自助法。预期与全部实测值见 "
-          "--claim、--markdown、--json。"),
-      0);
+  result +=
+      hanging("",
+              std::string(say(
+                  "Intervals are of 95 %: t for means and variances, Wilson's for shares, bootstrap for percentiles.",
+                  "区间为 95 %：均值与方差用 t，比例用 Wilson，百分位数用自助法。")) +
+                  (report.chosen ? ""
+                                 : say(" --claim, --markdown and --json tell what was expected and measured.",
+                                       "预期与全部实测值见 --claim、--markdown、--json。")),
+              0);
   result += differing.empty() ? fmt::format(fmt::runtime(say("{} tried; each verdict is the one recorded.\n",
                                                              "共检验 {} 条，结论都与记录一致。\n")),
                                             report.tried.size())

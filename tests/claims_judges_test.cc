@@ -10,16 +10,10 @@
 #include <string>
 
 #include "claims/claim.h"
+#include "tests/quick_evidence.h"
 
 namespace foveate::claims {
 namespace {
-
-/// The evidence of a quick run, measured once a claim.
-const Evidence& evidence_of(const Claim& claim) {
-  static std::map<std::string, Evidence> all;
-  const auto found = all.find(claim.name);
-  return found != all.end() ? found->second : all.emplace(claim.name, claim.measure({.quick = true})).first->second;
-}
 
 const Claim& claim_named(const std::string& name) {
   for (const Claim& claim : all_claims()) {
@@ -35,7 +29,7 @@ const std::map<std::string, double> kIdealTimes = {
 };
 
 Evidence steady(const Claim& claim) {
-  Evidence evidence = evidence_of(claim);
+  Evidence evidence = quick_evidence(claim);
   if (!claim.timed) return evidence;
   for (const Series& series : evidence.all()) {
     if (const auto ideal = kIdealTimes.find(series.name); ideal != kIdealTimes.end())
@@ -67,6 +61,16 @@ std::function<void(Evidence&)> blur(const std::string& series) {
     for (Point& point : evidence.series(series).points) {
       point.estimate.low = 0;
       point.estimate.high *= 3;
+    }
+  };
+}
+
+/// An interval that reaches so far to either side.
+std::function<void(Evidence&)> spread(const std::string& series, double by) {
+  return [=](Evidence& evidence) {
+    for (Point& point : evidence.series(series).points) {
+      point.estimate.low = point.estimate.value - by;
+      point.estimate.high = point.estimate.value + by;
     }
   };
 }
@@ -156,6 +160,14 @@ const Falsification kFalsifications[] = {
     {"sparse-and-linear-grow-as-n", both(set("slope_blocks", 2), set("slope_linear", 2)), kNot},
     {"core-never-changed", set("linear_weight", 0.99), kHolds},
     {"core-never-changed", set("blocks_difference", 0.1), kNot},
+    {"additive-learns-as-product", set("last_additive_less_product_16", -0.03), kInPart},
+    {"additive-learns-as-product", set("last_additive_less_product_64", 0.06), kNot},
+    {"additive-learns-as-product", spread("last_additive_less_product_16", 0.025), kInPart},
+    {"small-d_k-needs-no-scaling", set("last_unscaled_less_product_8", -0.03), kInPart},
+    {"small-d_k-needs-no-scaling", set("last_unscaled_less_product_8", -0.1), kNot},
+    {"large-d_k-needs-scaling", set("all_additive_less_unscaled_128", 0.01), kInPart},
+    {"large-d_k-needs-scaling", set("all_product_less_unscaled_128", 0), kNot},
+    {"large-d_k-needs-scaling", spread("all_product_less_unscaled_128", 1), kNot},
 };
 
 TEST(ClaimsJudges, FalsifiedEvidenceChangesTheVerdict) {
@@ -180,7 +192,7 @@ TEST(ClaimsJudges, EachClaimIsAmongThem) {
 TEST(ClaimsJudges, JudgingTwiceGivesTheSame) {
   for (const char* name : {"variance-is-d_k", "every-key-has-weight"}) {
     const Claim& claim = claim_named(name);
-    EXPECT_EQ(claim.judge(evidence_of(claim)).figure.en, claim.judge(evidence_of(claim)).figure.en);
+    EXPECT_EQ(claim.judge(quick_evidence(claim)).figure.en, claim.judge(quick_evidence(claim)).figure.en);
   }
 }
 

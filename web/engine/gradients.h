@@ -26,7 +26,7 @@ void fv_sensitivity_percentiles(const Sensitivity* sensitivity, int32_t n, const
 FOVEATE_WASM(fv_sensitivity_check) void fv_sensitivity_check(const Sensitivity* sensitivity, double* check);
 FOVEATE_WASM(fv_sensitivity_end) void fv_sensitivity_end(Sensitivity* sensitivity);
 
-/// Two models of recall.h learn side by side for `steps` steps by Adam (Kingma and Ba, arXiv:1412.6980: 0.9, 0.999,
+/// Two models of claims/recall.h learn side by side for `steps` steps by Adam (Kingma and Ba, arXiv:1412.6980: 0.9, 0.999,
 /// 1e-8), from the same initial parameters, on the same fresh batch at each step; only the divisors of their scores
 /// differ. d_k up to 1024.
 FOVEATE_WASM(fv_training_begin)

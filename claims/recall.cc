@@ -1,15 +1,11 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
-#include "recall.h"
+#include "claims/recall.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <utility>
 
-#include "foveate/attention.h"
-#include "foveate/attention_backward.h"
-
-namespace foveate::web {
+namespace foveate::claims {
 namespace {
 
 /// y [m][w.rows] = x [m][w.columns] . w^T
@@ -73,8 +69,8 @@ double answer(T* logits, int32_t n, int32_t right) {
 }
 
 template <class T>
-void bring_in(const RecallShape& s, const std::vector<T>& parameters, const RecallBatch& batch, RecallPass<T>* pass) {
-  const RecallParameters p(s);
+void bring_in(const RecallShape& s, const RecallParameters& p, const std::vector<T>& parameters,
+              const RecallBatch& batch, RecallPass<T>* pass) {
   const int32_t rows = p.embedding.rows;
   const T* embedding = parameters.data() + p.embedding.first;
   std::vector<T> q(area(rows, s.d_k)), k(q.size()), v(area(rows, s.d_v));
@@ -114,7 +110,7 @@ RecallBatch draw_recall(const RecallShape& s, Random& random) {
   return batch;
 }
 
-RecallParameters::RecallParameters(const RecallShape& s) {
+RecallParameters::RecallParameters(const RecallShape& s, const RecallScore& score) {
   const auto next = [this](int32_t rows, int32_t columns) {
     const Parameter parameter{size, rows, columns};
     size += parameter.size();
@@ -126,38 +122,36 @@ RecallParameters::RecallParameters(const RecallShape& s) {
   w_k = next(s.d_k, s.d_model);
   w_v = next(s.d_v, s.d_model);
   w_o = next(s.symbols, s.d_v);
+  for (const auto& [rows, columns] : score.own(s)) own.push_back(next(rows, columns));
 }
 
-std::vector<float> initial_recall(const RecallShape& s, Normal& normal) {
-  const RecallParameters p(s);
+std::vector<Parameter> RecallParameters::all() const {
+  std::vector<Parameter> all = {embedding, w_q, w_k, w_v, w_o};
+  all.insert(all.end(), own.begin(), own.end());
+  return all;
+}
+
+std::vector<float> initial_recall(const RecallShape& s, const RecallScore& score, Normal& normal) {
+  const RecallParameters p(s, score);
   std::vector<float> parameters(p.size);
-  for (const Parameter* parameter : {&p.embedding, &p.w_q, &p.w_k, &p.w_v, &p.w_o}) {
-    const double deviation = parameter == &p.embedding ? 1 : 1 / std::sqrt(parameter->columns);
-    for (size_t i = 0; i < parameter->size(); ++i) {
-      parameters[parameter->first + i] = static_cast<float>(deviation * normal());
+  for (const Parameter& parameter : p.all()) {
+    const double deviation = parameter.first == p.embedding.first ? 1 : 1 / std::sqrt(parameter.columns);
+    for (size_t i = 0; i < parameter.size(); ++i) {
+      parameters[parameter.first + i] = static_cast<float>(deviation * normal());
     }
   }
   return parameters;
 }
 
 template <class T>
-Status recall(const RecallShape& s, double divisor, const std::vector<T>& parameters, const RecallBatch& batch,
-              RecallPass<T>* pass) {
-  const RecallParameters p(s);
-  bring_in(s, parameters, batch, pass);
+Status recall(const RecallShape& s, const RecallScore& score, const std::vector<T>& parameters,
+              const RecallBatch& batch, RecallPass<T>* pass) {
+  const RecallParameters p(s, score);
+  bring_in(s, p, parameters, batch, pass);
   pass->o.resize(area(s.batch, s.d_v));
   pass->lse.resize(static_cast<size_t>(s.batch));
   pass->weights.resize(area(s.batch, s.pairs));
-  const AttentionOutputs outputs{.o = view(pass->o.data(), s.batch, 1, 1, s.d_v),
-                                 .lse = view(pass->lse.data(), s.batch, 1, 1, 1),
-                                 .weights = view(pass->weights.data(), s.batch, 1, 1, s.pairs)};
-  if (Status status =
-          attention(view(std::as_const(pass->q).data(), s.batch, 1, 1, s.d_k),
-                    view(std::as_const(pass->k).data(), s.batch, 1, s.pairs, s.d_k),
-                    view(std::as_const(pass->v).data(), s.batch, 1, s.pairs, s.d_v), outputs, {.scale = 1 / divisor});
-      !status.ok()) {
-    return status;
-  }
+  if (Status status = score.attend(s, parameters.data() + p.first_own(), pass); !status.ok()) return status;
   pass->answers.resize(area(s.batch, s.symbols));
   project(pass->o.data(), s.batch, parameters.data(), p.w_o, pass->answers.data());
   pass->loss = pass->largest_weight = 0;
@@ -173,29 +167,25 @@ Status recall(const RecallShape& s, double divisor, const std::vector<T>& parame
   return {};
 }
 
-template Status recall(const RecallShape&, double, const std::vector<float>&, const RecallBatch&, RecallPass<float>*);
-template Status recall(const RecallShape&, double, const std::vector<double>&, const RecallBatch&, RecallPass<double>*);
+template Status recall(const RecallShape&, const RecallScore&, const std::vector<float>&, const RecallBatch&,
+                       RecallPass<float>*);
+template Status recall(const RecallShape&, const RecallScore&, const std::vector<double>&, const RecallBatch&,
+                       RecallPass<double>*);
 
-Status recall_gradient(const RecallShape& s, double divisor, const std::vector<float>& parameters,
+Status recall_gradient(const RecallShape& s, const RecallScore& score, const std::vector<float>& parameters,
                        const RecallBatch& batch, const RecallPass<float>& pass, std::vector<float>* gradient) {
-  const RecallParameters p(s);
+  const RecallParameters p(s, score);
   gradient->assign(p.size, 0);
   std::vector<float> d_logits = pass.answers;  // the probabilities, less 1 for the right one
   for (int32_t i = 0; i < s.batch; ++i) {
     d_logits[area(i, s.symbols) + batch.values[static_cast<size_t>(place_asked(s, batch, i))]] -= 1;
   }
   for (float& d : d_logits) d /= static_cast<float>(s.batch);
-  std::vector<float> d_o(pass.o.size()), d_q(pass.q.size()), d_k(pass.k.size()), d_v(pass.v.size());
-  project_back(pass.o.data(), s.batch, parameters.data(), p.w_o, d_logits.data(), d_o.data(), gradient->data());
-
-  const AttentionGradients gradients{.dq = view(d_q.data(), s.batch, 1, 1, s.d_k),
-                                     .dk = view(d_k.data(), s.batch, 1, s.pairs, s.d_k),
-                                     .dv = view(d_v.data(), s.batch, 1, s.pairs, s.d_v)};
+  const auto zeros = [](const std::vector<float>& like) { return std::vector<float>(like.size()); };
+  RecallGradients d{zeros(pass.q), zeros(pass.k), zeros(pass.v), zeros(pass.o)};
+  project_back(pass.o.data(), s.batch, parameters.data(), p.w_o, d_logits.data(), d.o.data(), gradient->data());
   if (Status status =
-          attention_backward(view(pass.q.data(), s.batch, 1, 1, s.d_k), view(pass.k.data(), s.batch, 1, s.pairs, s.d_k),
-                             view(pass.v.data(), s.batch, 1, s.pairs, s.d_v), view(pass.o.data(), s.batch, 1, 1, s.d_v),
-                             view(pass.lse.data(), s.batch, 1, 1, 1),
-                             view(std::as_const(d_o).data(), s.batch, 1, 1, s.d_v), gradients, {.scale = 1 / divisor});
+          score.differentiate(s, parameters.data() + p.first_own(), pass, &d, gradient->data() + p.first_own());
       !status.ok()) {
     return status;
   }
@@ -204,13 +194,13 @@ Status recall_gradient(const RecallShape& s, double divisor, const std::vector<f
   std::vector<float> of_q(area(rows, s.d_k)), of_k(of_q.size()), of_v(area(rows, s.d_v));
   for (int32_t i = 0; i < s.batch; ++i) {
     const Pair asked = pair_at(s, batch, place_asked(s, batch, i));
-    add(&d_q[area(i, s.d_k)], s.d_k, &of_q[area(asked.key, s.d_k)]);
+    add(&d.q[area(i, s.d_k)], s.d_k, &of_q[area(asked.key, s.d_k)]);
   }
   for (int32_t place = 0; place < s.batch * s.pairs; ++place) {
     const Pair pair = pair_at(s, batch, place);
     for (const int32_t row : {pair.key, pair.value}) {
-      add(&d_k[area(place, s.d_k)], s.d_k, &of_k[area(row, s.d_k)]);
-      add(&d_v[area(place, s.d_v)], s.d_v, &of_v[area(row, s.d_v)]);
+      add(&d.k[area(place, s.d_k)], s.d_k, &of_k[area(row, s.d_k)]);
+      add(&d.v[area(place, s.d_v)], s.d_v, &of_v[area(row, s.d_v)]);
     }
   }
   const float* const embedding = parameters.data() + p.embedding.first;
@@ -221,4 +211,4 @@ Status recall_gradient(const RecallShape& s, double divisor, const std::vector<f
   return {};
 }
 
-}  // namespace foveate::web
+}  // namespace foveate::claims
