@@ -53,8 +53,8 @@ constexpr const char* kFooter = R"(Examples:
   foveate attend --q q.npy --k k.npy --v v.npy --grad do.npy --dq dq.npy --dk dk.npy --dv dv.npy
   foveate attend --q - --k k.npy --v v.npy --out - < q.npy > o.npy
 
-Keys and values of more than 256 MiB are read and attended to in pieces of 64 MiB, unless --weights or --grad is given
-or one comes from a pipe: they may be larger than memory.
+Keys and values of more than 256 MiB are read and attended to in pieces of 64 MiB: they may be larger than memory.
+Not so with --weights, --grad, --blocks, --score additive or linear, and where one comes from a pipe.
 
 p_i is the position of query i among the keys; see --align. With lengths, n_q and n_kv there are the sequence's own.
 A row that no key takes part in gives 0, and lse -inf; its gradients are 0.

@@ -28,6 +28,13 @@ struct BlocksArguments {
   std::string out;
 };
 
+/// A number of tokens or blocks.
+int64_t length(std::string_view option, std::string_view text, int64_t least) {
+  const int64_t n = whole_number(option, text, least);
+  if (n > int64_t{1} << 60) throw WrongUse(fmt::format("{}: {} is past 2^60", option, text));
+  return n;
+}
+
 void run(const BlocksArguments& arguments) {
   const BlockPattern& pattern = arguments.pattern;
   if (arguments.out.empty()) throw WrongUse("--out: missing; give the .npy file to write");
@@ -70,11 +77,10 @@ void add_blocks(CLI::App& app) {
     command->add_option_function<std::string>(name, set, help)->option_text(form);
   };
   const auto add_number = [&](const char* name, const char* form, const char* help, int64_t& to, int64_t least) {
-    add(name, form, help,
-        [arguments, name, &to, least](const std::string& text) { to = whole_number(name, text, least); });
+    add(name, form, help, [arguments, name, &to, least](const std::string& text) { to = length(name, text, least); });
   };
   add("--n", "N", "queries and keys",
-      [&pattern](const std::string& text) { pattern.n_q = pattern.n_kv = whole_number("--n", text, 0); });
+      [&pattern](const std::string& text) { pattern.n_q = pattern.n_kv = length("--n", text, 0); });
   add_number("--n-q", "N", "queries, where there are fewer or more: the last sees the last key", pattern.n_q, 0);
   add_number("--n-kv", "N", "keys", pattern.n_kv, 0);
   add_number("--block-size", "N", "queries and keys to a block (default 64)", pattern.block_size, 1);

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,9 +37,9 @@ struct VerifyArguments {
   bool quick = false;
   bool json = false;
   std::string lang;
-  std::string figures;   ///< a folder; "": none
-  std::string markdown;  ///< a file; "": none
-  int64_t threads = 0;   ///< 0: all cores
+  std::optional<std::string> figures;   ///< a folder
+  std::optional<std::string> markdown;  ///< a file
+  int64_t threads = 0;                  ///< 0: all cores
   uint64_t seed = 1;
 };
 
@@ -74,19 +75,20 @@ std::string figure_file(const std::string& folder, const Claim& claim) {
 /// What cannot be written is said before the first experiment.
 void check_outputs(const VerifyArguments& arguments, const std::vector<const Claim*>& wanted) {
   std::vector<NamedFile> outputs = {{"the report", "-"}};
-  if (!arguments.figures.empty()) {
-    require_file_name("--figures", arguments.figures);
-    if (fs::is_directory(arguments.figures)) {
-      for (const Claim* claim : wanted) outputs.push_back({"--figures", figure_file(arguments.figures, *claim)});
-    } else if (fs::exists(arguments.figures)) {
-      throw WrongUse(fmt::format("--figures: {}: is no folder", arguments.figures));
+  if (arguments.figures) {
+    const std::string& folder = *arguments.figures;
+    require_file_name("--figures", folder);
+    if (fs::is_directory(folder)) {
+      for (const Claim* claim : wanted) outputs.push_back({"--figures", figure_file(folder, *claim)});
+    } else if (fs::exists(folder)) {
+      throw WrongUse(fmt::format("--figures: {}: is no folder", folder));
     } else {
-      outputs.push_back({"--figures", arguments.figures});  // will be made: in a folder that is there
+      outputs.push_back({"--figures", folder});  // will be made: in a folder that is there
     }
   }
-  if (!arguments.markdown.empty()) {
-    require_file_name("--markdown", arguments.markdown);
-    outputs.push_back({"--markdown", arguments.markdown});
+  if (arguments.markdown) {
+    require_file_name("--markdown", *arguments.markdown);
+    outputs.push_back({"--markdown", *arguments.markdown});
   }
   check_files({}, outputs);
 }
@@ -145,16 +147,16 @@ void write_files(const VerifyArguments& arguments, const VerifyReport& report, c
   const auto write = [&files](const std::string& path, const std::string& text) {
     files.emplace_back(path).write(text.data(), text.size());
   };
-  if (!arguments.figures.empty()) {
-    fs::create_directory(arguments.figures);
+  if (arguments.figures) {
+    fs::create_directory(*arguments.figures);
     for (const Tried& one : report.tried) {
-      write(figure_file(arguments.figures, *one.claim), svg(one.claim->plot(one.evidence), language));
+      write(figure_file(*arguments.figures, *one.claim), svg(one.claim->plot(one.evidence), language));
     }
   }
-  if (!arguments.markdown.empty()) {
-    const fs::path folder = fs::absolute(arguments.markdown).parent_path();
-    const fs::path link = arguments.figures.empty() ? fs::path() : fs::relative(arguments.figures, folder);
-    write(arguments.markdown, verify_markdown(report, link.generic_string(), language));
+  if (arguments.markdown) {
+    const fs::path folder = fs::absolute(*arguments.markdown).parent_path();
+    const fs::path link = arguments.figures ? fs::relative(*arguments.figures, folder) : fs::path();
+    write(*arguments.markdown, verify_markdown(report, link.generic_string(), language));
   }
   io::commit_together(files);
 }
@@ -164,7 +166,7 @@ int run(const VerifyArguments& arguments) {
   const claims::Language language =
       parse_language(arguments.lang) == Language::zh ? claims::Language::zh : claims::Language::en;
   if (arguments.list) {
-    if (!arguments.figures.empty() || !arguments.markdown.empty())
+    if (arguments.figures || arguments.markdown)
       throw WrongUse("--list: measures nothing; leave out --figures and --markdown");
     std::vector<Claim> listed;
     for (const Claim* claim : wanted) listed.push_back(*claim);

@@ -311,7 +311,7 @@ void AdditiveRows<T>::write_w(const Vector& to, int64_t dw_parts) const {
   for (int64_t a = 0; a < d_a_; ++a) {
     double sum = 0;
     for (int64_t part = 0; part < dw_parts; ++part) sum += static_cast<double>(dw()[part * wide + a]);
-    const T scaled = narrowed<T>(scale * sum);
+    const T scaled = static_cast<T>(scale * sum);  // past its range: Inf
     with_element<T>(to.dtype, [&](auto* element) {
       store(&scaled, T{1}, 1, static_cast<decltype(element)>(to.data) + a * to.stride, 1);
     });

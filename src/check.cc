@@ -29,7 +29,7 @@ Status check_view(const char* name, const ConstTensor& view) {
 }
 
 Status check_head_dim(const char* name, int64_t head_dim) {
-  if (head_dim > int64_t{1} << 32) {
+  if (head_dim > kLargestHeadDim) {
     return Status::error(kInvalid, "%s: head dim %" PRId64 " is past 2^32", name, head_dim);
   }
   return {};

@@ -21,6 +21,7 @@ namespace foveate {
 
 /// No extent, offset or product of extents goes past it, so that sums of a few of them stay in 64 bits.
 inline constexpr int64_t kLargest = int64_t{1} << 60;
+inline constexpr int64_t kLargestHeadDim = int64_t{1} << 32;
 
 inline constexpr StatusCode kInvalid = StatusCode::invalid_argument;
 

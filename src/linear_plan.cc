@@ -25,7 +25,7 @@ size_t LinearTasks::workspace_bytes(int64_t workers) const {
 LinearTasks plan_linear(const Extents& e, const LinearPlanInputs& in) {
   LinearTasks plan{};
   const bool no_rows = e.h_q == 0 || e.n_q == 0;  // but keys still have gradients, which are 0
-  plan.units = no_rows && !in.backward ? 0 : e.b * e.h_kv;
+  plan.units = no_rows && (!in.backward || e.n_kv == 0) ? 0 : e.b * e.h_kv;
   plan.key_splits = ceil_div(e.n_kv, kernels::kLinearSplit);
   // Rows begin in the midst of a split, so that one split more is touched.
   plan.row_splits = e.n_q == 0 ? 0 : ceil_div(e.n_q, kernels::kLinearSplit) + 1;
@@ -41,8 +41,11 @@ LinearTasks plan_linear(const Extents& e, const LinearPlanInputs& in) {
   const auto bytes = [&](int64_t elements) { return whole_lines(saturating_product(elements, in.element_size)); };
   plan.ranges = whole_lines(saturating_product(plan.units, in.range_size));
   plan.factors = in.backward ? bytes(2 * e.b * e.h_q * e.n_q) : 0;
-  plan.state = bytes(kernels::linear_state_elements(in.lanes, e.d_k, e.d_v));
-  plan.scratch = bytes(kernels::linear_scratch_elements(in.lanes, e.d_k, e.d_v));
+  if (plan.units == 0) return plan;
+  // d_k (d_v + 1) numbers, and several times as many, may be past counting.
+  const bool countable = saturating_product(e.d_k, e.d_v + in.lanes) < kMostCounted / 16;
+  plan.state = countable ? bytes(kernels::linear_state_elements(in.lanes, e.d_k, e.d_v)) : kMostCounted;
+  plan.scratch = countable ? bytes(kernels::linear_scratch_elements(in.lanes, e.d_k, e.d_v)) : kMostCounted;
   return plan;
 }
 

@@ -12,11 +12,12 @@ namespace foveate {
 namespace {
 
 Status check(const BlockPattern& p, const Tensor& blocks) {
-  FOVEATE_RETURN_IF_ERROR(check_extents("pattern", {1, 1, p.n_q, p.n_kv}));
   const auto at_least = [](const char* name, int64_t value, int64_t least) -> Status {
     if (value >= least && value <= kLargest) return {};
     return Status::error(kInvalid, "%s: %" PRId64 "; expected %" PRId64 " to 2^60", name, value, least);
   };
+  FOVEATE_RETURN_IF_ERROR(at_least("n_q", p.n_q, 0));
+  FOVEATE_RETURN_IF_ERROR(at_least("n_kv", p.n_kv, 0));
   FOVEATE_RETURN_IF_ERROR(at_least("block_size", p.block_size, 1));
   FOVEATE_RETURN_IF_ERROR(at_least("window_left", p.window_left, kUnlimited));
   FOVEATE_RETURN_IF_ERROR(at_least("window_right", p.window_right, kUnlimited));

@@ -198,7 +198,7 @@ Status check_blocks(const AttentionOptions& o, const Extents& e) {
                          name_of(o.blocks.dtype));
   }
   if (o.block_size < 1 || o.block_size > kLargest) {
-    return Status::error(kInvalid, "block_size: %" PRId64 "; expected how many rows and keys a block has, at least 1",
+    return Status::error(kInvalid, "block_size: %" PRId64 "; expected how many rows and keys a block has, 1 to 2^60",
                          o.block_size);
   }
   const auto blocks_of = [&](int64_t n) { return (n + o.block_size - 1) / o.block_size; };
@@ -288,7 +288,7 @@ Status check_dropout(double p) {
 
 Status check_options(const AttentionOptions& o, const Extents& e) {
   if (o.scale && !std::isfinite(*o.scale)) {
-    return Status::error(kInvalid, "scale: %g is not finite; leave it out for 1 / sqrt(head dim)", *o.scale);
+    return Status::error(kInvalid, "scale: %g is not finite; leave it out for the default", *o.scale);
   }
   if (!(o.softcap >= 0) || !std::isfinite(o.softcap)) {
     return Status::error(kInvalid, "softcap: %g; expected a finite number above 0, or 0 for none", o.softcap);

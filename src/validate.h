@@ -64,6 +64,9 @@ Status check_aliasing(const Named (&outputs)[kOutputs], const Inputs& inputs) {
 /// A gradient of that shape, where it is wanted, of any float type that q's computing type is rounded to.
 Status check_gradient(const char* name, const Tensor& gradient, const int64_t (&shape)[4], DType q);
 
+/// Whether any is wanted.
+bool any_of(const AttentionGradients& gradients);
+
 /// Checks every argument against the contract and the others, and gives the sizes of the call.
 Status validate(const Arguments& arguments, Extents* extents);
 

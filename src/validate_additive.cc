@@ -10,8 +10,8 @@ namespace foveate {
 namespace {
 
 Status check_d_a(const char* name, int64_t d_a) {
-  if (d_a < 1) return Status::error(kInvalid, "%s: d_a is %" PRId64 "; expected at least 1", name, d_a);
-  return check_head_dim(name, d_a);
+  if (d_a >= 1 && d_a <= kLargestHeadDim) return {};
+  return Status::error(kInvalid, "%s: d_a is %" PRId64 "; expected 1 to 2^32", name, d_a);
 }
 
 /// A projection of d_a rows, or its gradient.
@@ -46,13 +46,18 @@ Status check_gradient(const char* name, const Vector& gradient, int64_t d_a, DTy
   return check_gradient(name, as_output(gradient), {1, 1, 1, d_a}, q);
 }
 
-Status check_parameters(const Inputs& a, const AdditiveParameters& p, const Extents& e) {
+/// What attention() takes and additive attention does not.
+Status check_supported(const Inputs& a) {
   if (a.options.block_table.present()) {
     return Status::error(kInvalid,
                          "block_table: additive attention takes no keys in pages; give k and v padded or packed");
   }
   if (a.k.dtype == DType::i8)
     return Status::error(kInvalid, "k: int8; additive attention projects its keys: give them as a float type");
+  return {};
+}
+
+Status check_parameters(const AdditiveParameters& p, const Extents& e) {
   const int64_t d_a = p.w_q.shape[0];
   if (p.w_q.present()) FOVEATE_RETURN_IF_ERROR(check_d_a("w_q", d_a));
   FOVEATE_RETURN_IF_ERROR(check_projection("w_q", p.w_q, d_a, e.d_k));
@@ -68,8 +73,9 @@ Status check_parameters(const Inputs& a, const AdditiveParameters& p, const Exte
 }  // namespace
 
 Status validate(const AdditiveArguments& a, Extents* extents) {
+  FOVEATE_RETURN_IF_ERROR(check_supported(a));
   FOVEATE_RETURN_IF_ERROR(validate(static_cast<const Arguments&>(a), extents));
-  FOVEATE_RETURN_IF_ERROR(check_parameters(a, a.parameters, *extents));
+  FOVEATE_RETURN_IF_ERROR(check_parameters(a.parameters, *extents));
   const Named outputs[] = {{"o", a.outputs.o}, {"lse", a.outputs.lse}, {"weights", a.outputs.weights}};
   const AdditiveParameters& p = a.parameters;
   const Named parameters[] = {
@@ -79,9 +85,13 @@ Status validate(const AdditiveArguments& a, Extents* extents) {
 
 Status validate(const AdditiveBackwardArguments& a, Extents* extents) {
   const AdditiveGradients& g = a.all;
+  FOVEATE_RETURN_IF_ERROR(check_supported(a));
   const bool of_parameters = g.dw_q.present() || g.dw_k.present() || g.dw.present() || g.db.present();
+  if (!of_parameters && !any_of(g)) {
+    return Status::error(kInvalid, "gradients: none given; expected dq, dk, dv, dbias, dsinks, dw_q, dw_k, dw or db");
+  }
   FOVEATE_RETURN_IF_ERROR(validate(static_cast<const BackwardArguments&>(a), extents, of_parameters));
-  FOVEATE_RETURN_IF_ERROR(check_parameters(a, a.parameters, *extents));
+  FOVEATE_RETURN_IF_ERROR(check_parameters(a.parameters, *extents));
   const AdditiveParameters& p = a.parameters;
   const int64_t d_a = p.w.size, d_k = extents->d_k;
   const DType q = a.q.dtype;

@@ -16,11 +16,15 @@ Status check_gradient(const char* name, const Tensor& gradient, const int64_t (&
   return check_output(name, gradient, shape, "q", gradient.dtype);
 }
 
+bool any_of(const AttentionGradients& g) {
+  return g.dq.present() || g.dk.present() || g.dv.present() || g.dbias.present() || g.dsinks.present();
+}
+
 namespace {
 
 Status check_gradients(const BackwardArguments& a, const Extents& e, bool more) {
   const AttentionGradients& g = a.gradients;
-  if (!more && !g.dq.present() && !g.dk.present() && !g.dv.present() && !g.dbias.present() && !g.dsinks.present()) {
+  if (!more && !any_of(g)) {
     return Status::error(kInvalid, "gradients: none given; expected dq, dk, dv, dbias or dsinks");
   }
   const DType dtype = a.q.dtype;

@@ -237,6 +237,28 @@ TYPED_TEST(AdditiveBackward, LargeArguments) {
   }
 }
 
+/// Two keys with tanh of +-1/2 and d_o of 4e30: dw is some scale * 4e30, where all else is finite.
+TEST(AdditiveBackwardRange, AGradientPastItsTypeIsInf) {
+  const float q = 0.5F, k[] = {0.5F, -0.5F}, v[] = {1, -1}, one = 1, w = 1e-9F, d_o = 4e30F;
+  const AdditiveParameters parameters{.w_q = view(&one, 1, 1), .w_k = view(&one, 1, 1), .w = view(&w, 1)};
+  const auto const_view = [](const float& x) { return view(&x, 1, 1, 1, 1); };
+  const ConstTensor queries = view(&q, 1, 1, 1, 1), keys = view(k, 1, 1, 2, 1), values = view(v, 1, 1, 2, 1);
+  for (const auto& [scale, past] : {std::pair{1e6, false}, std::pair{1e9, true}}) {
+    trial::on_each_target([&, scale = scale, past = past] {
+      float o = 0, lse = 0, dw = 0;
+      ASSERT_TRUE(additive_attention(queries, keys, values, parameters,
+                                     {.o = view(&o, 1, 1, 1, 1), .lse = view(&lse, 1, 1, 1, 1)}, {.scale = scale})
+                      .ok());
+      AdditiveGradients gradients;
+      gradients.dw = view(&dw, 1);
+      ASSERT_TRUE(additive_attention_backward(queries, keys, values, parameters, const_view(o), const_view(lse),
+                                              const_view(d_o), gradients, {.scale = scale})
+                      .ok());
+      EXPECT_EQ(std::isinf(dw), past) << dw;
+    });
+  }
+}
+
 /// Outputs of each type beside inputs of each.
 TEST(AdditiveBackwardTypes, EachBesideEachOther) {
   const DType narrow[] = {DType::f32, DType::f16, DType::bf16};

@@ -166,7 +166,7 @@ TEST(Blocks, WrongOnesAreRefused) {
       "blocks: shape [1, 1, 2, 3] does not broadcast to [b, h_q, ceil(n_q / block_size), ceil(n_kv / block_size)] = "
       "[1, 1, 3, 5]; each extent must equal it or be 1");
   call.options.block_size = 0;
-  EXPECT_EQ(message_of(call), "block_size: 0; expected how many rows and keys a block has, at least 1");
+  EXPECT_EQ(message_of(call), "block_size: 0; expected how many rows and keys a block has, 1 to 2^60");
   call.options.block_size = 64;
   call.options.blocks.dtype = DType::f32;
   EXPECT_EQ(message_of(call),

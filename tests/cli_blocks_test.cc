@@ -103,6 +103,9 @@ TEST_F(CliBlocks, WrongUseIsOneLine) {
   EXPECT_EQ(no_length.err, "foveate blocks: --n-kv: missing; give --n, or --n-q and --n-kv\n");
   const Outcome below = run({"blocks", "--n", "64", "--block-size", "0", "--out", "b.npy"});
   EXPECT_EQ(below.status, 2);
+  const Outcome past = run({"blocks", "--n", "1152921504606846977", "--out", "b.npy"});
+  EXPECT_EQ(past.status, 2);
+  EXPECT_EQ(past.err, "foveate blocks: --n: 1152921504606846977 is past 2^60\n");
   EXPECT_FALSE(files().contains("b.npy"));
 }
 

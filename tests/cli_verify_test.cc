@@ -150,6 +150,8 @@ TEST_F(CliVerify, WrongCallsAreToldBeforeAnythingIsMeasured) {
   refused({"--claim", "no-such"}, "--claim: no claim 'no-such'; the families are ");
   refused({"--claim", "gradient"}, "--claim: no claim 'gradient'; did you mean gradients?");
   refused({"--list", "--figures", "figures"}, "--list: measures nothing");
+  refused({"--quick", "--markdown", ""}, "--markdown: ");
+  refused({"--quick", "--figures", ""}, "--figures: ");
   refused({"--claim"}, "--claim: no value given");
   refused({"variance"}, "unexpected 'variance'");
   refused({"--lang", "fr"}, "--lang");

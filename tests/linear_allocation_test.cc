@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "foveate/linear.h"
@@ -111,6 +112,33 @@ TEST(LinearStop, SetBeforeTheCallWritesNothing) {
               StatusCode::cancelled);
     EXPECT_TRUE(call.untouched());
   }
+}
+
+TEST(LinearPlans, SizesPastCountingAreNotMiscounted) {
+  LinearPlan plan;
+  for (const int64_t d : {int64_t{1} << 31, int64_t{1} << 32}) {
+    ASSERT_TRUE(linear_attention_plan({.d_k = d, .d_v = d}, 1, &plan).ok());
+    EXPECT_EQ(plan.workspace_bytes, std::numeric_limits<size_t>::max());
+    EXPECT_EQ(plan.backward_workspace_bytes, std::numeric_limits<size_t>::max());
+  }
+}
+
+/// Nothing to compute takes no memory, however large a state would be.
+TEST(LinearPlans, EmptyAxesNeedNoStates) {
+  constexpr int64_t kLarge = int64_t{1} << 20;
+  LinearPlan plan;
+  for (const LinearShape& shape : {LinearShape{.b = 0, .d_k = kLarge, .d_v = kLarge},
+                                   LinearShape{.n_q = 0, .n_kv = 0, .d_k = kLarge, .d_v = kLarge}}) {
+    ASSERT_TRUE(linear_attention_plan(shape, 3, &plan).ok());
+    EXPECT_LT(plan.workspace_bytes, 1000U);
+    EXPECT_LT(plan.backward_workspace_bytes, 1000U);
+  }
+  ASSERT_TRUE(linear_attention_plan({.n_q = 0, .n_kv = 5, .d_k = kLarge, .d_v = kLarge}, 3, &plan).ok());
+  EXPECT_LT(plan.workspace_bytes, 1000U);
+  float none = 1;
+  const ConstTensor q = {&none, DType::f32, {1, 1, 0, kLarge}, {0, 0, 0, 1}};
+  EXPECT_TRUE(linear_attention(q, q, q, {&none, DType::f32, {1, 1, 0, kLarge}, {0, 0, 0, 1}}).ok());
+  EXPECT_EQ(none, 1);
 }
 
 TEST(LinearAllocation, AFailedOneIsReported) {

@@ -110,6 +110,13 @@ std::string message_of(const BlockPattern& p, const Tensor& blocks) {
   return status.ok() ? "made" : status.message();
 }
 
+TEST(Patterns, BlocksMayBeAsLargeAsAllThereIs) {
+  constexpr int64_t kMost = int64_t{1} << 60;
+  bool kept = false;
+  EXPECT_EQ(message_of({.n_q = kMost, .n_kv = kMost, .block_size = kMost}, view(&kept, 1, 1, 1, 1)), "made");
+  EXPECT_TRUE(kept);
+}
+
 TEST(Patterns, WrongArgumentsAreRefused) {
   bool kept[6] = {};
   const Tensor blocks = view(kept, 1, 1, 2, 3);
@@ -118,6 +125,9 @@ TEST(Patterns, WrongArgumentsAreRefused) {
   EXPECT_EQ(message_of({.n_q = 65, .n_kv = 130, .block_size = 0}, blocks), "block_size: 0; expected 1 to 2^60");
   EXPECT_EQ(message_of({.n_q = 65, .n_kv = 130, .window_left = -2}, blocks), "window_left: -2; expected -1 to 2^60");
   EXPECT_EQ(message_of({.n_q = 65, .n_kv = 130, .random_blocks = -1}, blocks), "random_blocks: -1; expected 0 to 2^60");
+  constexpr int64_t kMost = int64_t{1} << 60;
+  EXPECT_EQ(message_of({.n_q = -1, .n_kv = 130}, blocks), "n_q: -1; expected 0 to 2^60");
+  EXPECT_EQ(message_of({.n_q = 65, .n_kv = kMost + 1}, blocks), "n_kv: 1152921504606846977; expected 0 to 2^60");
   Tensor floats = blocks;
   floats.dtype = DType::f32;
   EXPECT_EQ(message_of({.n_q = 65, .n_kv = 130}, floats), "blocks: dtype float32; expected a bool array");

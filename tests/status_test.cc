@@ -148,9 +148,9 @@ TEST_F(Call, Heads) {
 
 TEST_F(Call, Scale) {
   options_.scale = kInf;
-  expect("scale: inf is not finite; leave it out for 1 / sqrt(head dim)");
+  expect("scale: inf is not finite; leave it out for the default");
   options_.scale = kNaN;
-  expect("scale: nan is not finite; leave it out for 1 / sqrt(head dim)");
+  expect("scale: nan is not finite; leave it out for the default");
 }
 
 TEST_F(Call, Softcap) {
