@@ -24,6 +24,9 @@ bench: ## the benchmarks
 	@scripts/build bench
 	@for b in build/bench/*_bench; do echo "== $$b"; $$b || exit 1; done
 
+claims: ## docs/claims.md and the figures of the READMEs, measured anew: some four minutes
+	@scripts/claims
+
 format: ## format the sources
 	@scripts/setup check
 	@scripts/format
@@ -76,4 +79,4 @@ page-test: page-build ## the page's tests, and those of the engine as WebAssembl
 clean: ## remove what was built
 	@rm -rf build web/dist
 
-.PHONY: help demo page-build page-test build test bench format format-check tidy targets asan ubsan tsan fuzz test-arm test-highway check-all clean
+.PHONY: help demo page-build page-test build test bench claims format format-check tidy targets asan ubsan tsan fuzz test-arm test-highway check-all clean
