@@ -54,7 +54,7 @@ constexpr const char* kFooter = R"(Examples:
   foveate attend --q - --k k.npy --v v.npy --out - < q.npy > o.npy
 
 Keys and values of more than 256 MiB are read and attended to in pieces of 64 MiB: they may be larger than memory.
-Not so with --weights, --grad, --blocks, --score additive or linear, and where one comes from a pipe.
+Not so with --weights, --grad, --blocks, --score additive or linear, nor where they are .safetensors or come from a pipe.
 
 p_i is the position of query i among the keys; see --align. With lengths, n_q and n_kv there are the sequence's own.
 A row that no key takes part in gives 0, and lse -inf; its gradients are 0.
@@ -64,7 +64,7 @@ Exit status: 0; 2 for a wrong call or wrong input, nothing written; 130 after Ct
 
 void add_attend(CLI::App& app) {
   const auto arguments = std::make_shared<AttendArguments>();
-  CLI::App* command = app.add_subcommand("attend", "Compute attention on arrays in .npy files");
+  CLI::App* command = app.add_subcommand("attend", "Compute attention on arrays in .npy or .safetensors files");
   command->footer(kFooter);
   declare_arguments(*command, *arguments);
   command->callback([arguments] { run(*arguments); });

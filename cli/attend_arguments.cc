@@ -4,26 +4,32 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <span>
+#include <system_error>
 #include <utility>
 
+#include "cli/attend_read.h"
 #include "cli/errors.h"
 #include "cli/flag.h"
 #include "cli/option_value.h"
+#include "io/source.h"
 
 namespace foveate::cli {
 namespace {
 
-constexpr const char* kInputs = "Inputs (F is a .npy file, or - for standard input)";
-constexpr const char* kOutputs = "Outputs (at least one, or a gradient; - is standard output)";
+constexpr const char* kInputs =
+    "Inputs (F is a .npy file, a .safetensors file of one tensor, - for standard input, or a tensor of --in)";
+constexpr const char* kOutputs =
+    "Outputs (at least one, or a gradient; - is standard output; one .safetensors file may take several)";
 constexpr const char* kGradients = "Gradients of a loss (--grad, and at least one of the others)";
 constexpr const char* kScores = "Scores";
 constexpr const char* kMasking = "Which keys take part (all that is given must allow a key)";
 constexpr const char* kRunning = "Running";
 
-[[noreturn]] void refuse_not_yet(std::string_view option, std::string_view what) {
-  throw WrongUse(fmt::format("{}: {}not built yet in foveate " FOVEATE_VERSION, option, what));
+[[noreturn]] void refuse_not_yet(std::string_view option) {
+  throw WrongUse(fmt::format("{}: not built yet in foveate " FOVEATE_VERSION, option));
 }
 
 /// An option whose value `use` takes.
@@ -36,12 +42,29 @@ void add_file(CLI::App& command, const char* group, const std::string& name, con
   add(command, group, name, "F", help, [name, &path](const std::string& value) {
     if (value.empty()) throw WrongUse(fmt::format("{}: empty; name a file", name));
     require_file_name(name, value);
-    if (value.ends_with(".safetensors")) refuse_not_yet(name, ".safetensors is ");
     path = value;
   });
 }
 
+/// Opened at once, so that inputs can be told from paths. Before --q, --k and --v, which overrule what is set here.
+void add_in(CLI::App& command, AttendArguments& arguments) {
+  add(command, kInputs, "--in", "F", "a .safetensors file: inputs may be named by its tensors (default q, k and v)",
+      [&](const std::string& value) {
+        if (value.empty()) throw WrongUse("--in: empty; name a file");
+        require_file_name("--in", value);
+        arguments.tensors = read_named("--in", [&] { return std::make_shared<const io::Safetensors>(value); });
+        arguments.in = value;
+        const auto default_to = [&](std::string& input, const char* tensor) {
+          if (arguments.names_tensor(tensor)) input = tensor;
+        };
+        default_to(arguments.q, "q");
+        default_to(arguments.k, "k");
+        default_to(arguments.v, "v");
+      });
+}
+
 void add_inputs(CLI::App& command, AttendArguments& arguments) {
+  add_in(command, arguments);
   add_file(command, kInputs, "--q", "queries  [b, h_q, n_q, d_k], float; also [h, n, d] or [n, d]", arguments.q);
   add_file(command, kInputs, "--k", "keys     [b, h_kv, n_kv, d_k], float; h_kv divides h_q (GQA, grouped queries)",
            arguments.k);
@@ -51,8 +74,8 @@ void add_inputs(CLI::App& command, AttendArguments& arguments) {
         arguments.layout = one_of("--layout", value, {"bhnd", "bnhd"}) == 0 ? Layout::bhnd : Layout::bnhd;
       });
   add(command, kInputs, "--dtype", "f32|f16|bf16|f64",
-      "q, k, v and grad are rounded to this type, and so are the results; bf16 is written as float32 (default: q's "
-      "own)",
+      "q, k, v and grad are rounded to this type, and so are the results; bf16 is written as float32 in .npy "
+      "(default: q's own)",
       [&](const std::string& value) {
         constexpr DType kTypes[] = {DType::f32, DType::f16, DType::bf16, DType::f64};
         arguments.dtype = kTypes[one_of("--dtype", value, {"f32", "f16", "bf16", "f64"})];
@@ -146,8 +169,8 @@ void add_masking(CLI::App& command, AttendArguments& arguments) {
 
 /// Options that are known but not built yet: refused by name, and left out of the help.
 void add_not_yet(CLI::App& command) {
-  for (const char* name : {"--in", "--stats"}) {
-    command.add_option_function<std::string>(name, [name](const std::string&) { refuse_not_yet(name, ""); })
+  for (const char* name : {"--stats"}) {
+    command.add_option_function<std::string>(name, [name](const std::string&) { refuse_not_yet(name); })
         ->expected(0, 1)
         ->take_last()
         ->group("");
@@ -160,6 +183,35 @@ std::vector<NamedFile> present(const std::vector<NamedFile>& files) {
     if (!file.path.empty()) named.push_back(file);
   }
   return named;
+}
+
+/// The inputs that are files: all but tensors of --in.
+std::vector<NamedFile> input_files(const AttendArguments& arguments) {
+  std::vector<NamedFile> files = present({{"--q", arguments.q},
+                                          {"--k", arguments.k},
+                                          {"--v", arguments.v},
+                                          {"--mask", arguments.mask},
+                                          {"--bias", arguments.bias},
+                                          {"--blocks", arguments.blocks},
+                                          {"--alibi", arguments.alibi},
+                                          {"--sinks", arguments.sinks},
+                                          {"--q-lengths", arguments.q_lengths},
+                                          {"--kv-lengths", arguments.kv_lengths},
+                                          {"--wq", arguments.wq},
+                                          {"--wk", arguments.wk},
+                                          {"--w", arguments.w},
+                                          {"--b", arguments.b},
+                                          {"--grad", arguments.grad}});
+  if (arguments.tensors == nullptr) return files;
+  std::erase_if(files, [&](const NamedFile& file) { return arguments.names_tensor(file.path); });
+  for (const NamedFile& file : files) {
+    std::error_code unknown;
+    if (io::is_standard_input(file.path) || std::filesystem::exists(file.path, unknown)) continue;
+    throw WrongUse(fmt::format("{}: {}: no tensor of {}, nor a file; name one of {}", file.option, file.path,
+                               arguments.in, arguments.tensors->names()));
+  }
+  files.insert(files.begin(), {"--in", arguments.in});
+  return files;
 }
 
 /// Gradients come of --grad, which is of no use without them, and of an input that is there.
@@ -245,7 +297,12 @@ void declare_arguments(CLI::App& command, AttendArguments& arguments) {
 
 void check_arguments(const AttendArguments& arguments) {
   for (const auto& [option, path] : {NamedFile{"--q", arguments.q}, {"--k", arguments.k}, {"--v", arguments.v}}) {
-    if (path.empty()) throw WrongUse(fmt::format("{}: missing; give --q, --k and --v, each a .npy file", option));
+    if (!path.empty()) continue;
+    if (arguments.tensors == nullptr) {
+      throw WrongUse(fmt::format("{}: missing; give --q, --k and --v, each a .npy file", option));
+    }
+    throw WrongUse(fmt::format("{}: missing, and {} has no tensor {}; name one of {}", option, arguments.in,
+                               option.substr(2), arguments.tensors->names()));
   }
   std::vector<NamedFile> outputs = present({{"--out", arguments.out},
                                             {"--lse", arguments.lse},
@@ -269,22 +326,7 @@ void check_arguments(const AttendArguments& arguments) {
     throw WrongUse("nothing to write: give --out, --lse, --weights or --dropout-mask, or --grad and a gradient");
   }
   if (arguments.json) outputs.insert(outputs.begin(), {"--json", "-"});
-  check_files(present({{"--q", arguments.q},
-                       {"--k", arguments.k},
-                       {"--v", arguments.v},
-                       {"--mask", arguments.mask},
-                       {"--bias", arguments.bias},
-                       {"--blocks", arguments.blocks},
-                       {"--alibi", arguments.alibi},
-                       {"--sinks", arguments.sinks},
-                       {"--q-lengths", arguments.q_lengths},
-                       {"--kv-lengths", arguments.kv_lengths},
-                       {"--wq", arguments.wq},
-                       {"--wk", arguments.wk},
-                       {"--w", arguments.w},
-                       {"--b", arguments.b},
-                       {"--grad", arguments.grad}}),
-              outputs);
+  check_files(input_files(arguments), outputs, Sharing::safetensors);
 }
 
 }  // namespace foveate::cli

@@ -13,18 +13,16 @@
 #include "cli/convert.h"
 #include "cli/errors.h"
 #include "io/npy.h"
+#include "io/safetensors.h"
 
 namespace foveate::cli {
 namespace {
 
 constexpr size_t kAxes = 4;
 
-/// The array an option names, or none where it was left out.
-io::Array read(std::string_view name, const std::string& path) {
-  return path.empty() ? io::Array() : read_named(name, [&] { return io::read_npy(path); });
+bool is_float(DType dtype) {
+  return dtype == DType::f16 || dtype == DType::bf16 || dtype == DType::f32 || dtype == DType::f64;
 }
-
-bool is_float(DType dtype) { return dtype == DType::f16 || dtype == DType::f32 || dtype == DType::f64; }
 
 void require_float(std::string_view name, const io::Array& array) {
   if (is_float(array.dtype)) return;
@@ -41,27 +39,53 @@ void require_axes(std::string_view name, const io::Array& array, size_t least, s
   throw WrongUse(fmt::format("{}: {}; {}", name, axes_text(array), remedy));
 }
 
-/// Reads floats that the library takes as they are; float16 becomes float32, exactly.
-io::Array read_floats(std::string_view name, const std::string& path, size_t most_axes, std::string_view remedy) {
-  io::Array array = read(name, path);
-  if (array.dtype == DType::none) return array;
-  require_float(name, array);
-  require_axes(name, array, most_axes == 1, most_axes, remedy);
-  return array.dtype == DType::f16 ? convert(std::move(array), DType::f32) : std::move(array);
+/// The one tensor of a .safetensors file.
+io::Array read_only_tensor(std::string_view name, const std::string& path) {
+  const io::Safetensors file(path);
+  if (file.tensors().size() == 1) return file.read(file.tensors().front().name);
+  throw WrongUse(fmt::format("{}{}: {}: holds {}, expected one tensor; give --in {} and name it",
+                             name.starts_with("--") ? "" : "--", name, path, file.names(), path));
 }
 
-/// A projection of additive attention.
-io::Array read_matrix(std::string_view name, const std::string& path) {
-  io::Array array = read_floats(name, path, 2, "give [d_a, d_k]");
-  if (array.dtype != DType::none) require_axes(name, array, 2, 2, "give [d_a, d_k]");
-  return array;
-}
+/// Reads what options name: tensors of --in, and files.
+class Reader {
+ public:
+  explicit Reader(const AttendArguments& arguments) : arguments_(arguments) {}
 
-io::Array read_lengths(std::string_view name, const std::string& path) {
-  io::Array array = read(name, path);
-  if (array.dtype != DType::none) require_axes(name, array, 1, 1, "give [b], one length a sequence");
-  return array;
-}
+  /// The array an option names, or none where it was left out.
+  io::Array array(std::string_view name, const std::string& value) const {
+    if (value.empty()) return {};
+    return read_named(name, [&] {
+      if (arguments_.names_tensor(value)) return arguments_.tensors->read(value);
+      return names_safetensors(value) ? read_only_tensor(name, value) : io::read_npy(value);
+    });
+  }
+
+  /// Floats that the library takes as they are; those of 16 bits become float32, exactly.
+  io::Array floats(std::string_view name, const std::string& value, size_t most_axes, std::string_view remedy) const {
+    io::Array floats = array(name, value);
+    if (floats.dtype == DType::none) return floats;
+    require_float(name, floats);
+    require_axes(name, floats, most_axes == 1, most_axes, remedy);
+    return size_of(floats.dtype) == 2 ? convert(std::move(floats), DType::f32) : std::move(floats);
+  }
+
+  /// A projection of additive attention.
+  io::Array matrix(std::string_view name, const std::string& value) const {
+    io::Array matrix = floats(name, value, 2, "give [d_a, d_k]");
+    if (matrix.dtype != DType::none) require_axes(name, matrix, 2, 2, "give [d_a, d_k]");
+    return matrix;
+  }
+
+  io::Array lengths(std::string_view name, const std::string& value) const {
+    io::Array lengths = array(name, value);
+    if (lengths.dtype != DType::none) require_axes(name, lengths, 1, 1, "give [b], one length a sequence");
+    return lengths;
+  }
+
+ private:
+  const AttendArguments& arguments_;
+};
 
 void require_matching_axes(const AttendInputs& inputs) {
   require_axes("q", inputs.q, 2, kAxes, "give [n, d], [h, n, d] or [b, h, n, d]");
@@ -72,9 +96,8 @@ void require_matching_axes(const AttendInputs& inputs) {
   }
 }
 
-/// The gradient of out, with its axes and extents.
-io::Array read_gradient(const std::string& path, const AttendInputs& inputs, DType dtype) {
-  io::Array grad = read("grad", path);
+/// The gradient by out, which has its axes and extents.
+io::Array in_shape_of_out(io::Array grad, const AttendInputs& inputs, DType dtype) {
   if (grad.dtype == DType::none) return grad;
   require_float("grad", grad);
   std::vector<int64_t> out = inputs.q.shape;
@@ -118,19 +141,21 @@ AttendInputs load_inputs(const AttendArguments& arguments, const PieceLimits& li
   constexpr std::string_view kBroadcast = "give at most 4, broadcast to [b, h_q, n_q, n_kv]";
   constexpr std::string_view kPerHead = "give [h_q], one number a query head";
   constexpr std::string_view kPerFeature = "give [d_a], one number a feature";
+  const Reader reader(arguments);
   AttendInputs inputs;
-  inputs.q = read("q", arguments.q);
+  inputs.q = reader.array("q", arguments.q);
   // Weights are n_q x n_kv: who has room for them has room for the keys. Gradients, blocks and other scores want all keys
-  // at hand.
+  // at hand, and tensors of --in are read whole.
   const bool whole = !arguments.weights.empty() || !arguments.grad.empty() || !arguments.blocks.empty() ||
-                     arguments.score != ScoreKind::product;
+                     arguments.score != ScoreKind::product || arguments.names_tensor(arguments.k) ||
+                     arguments.names_tensor(arguments.v);
   if (!whole && KeyPieces::wanted(arguments.k, arguments.v, limits)) {
     inputs.pieces = std::make_unique<KeyPieces>(arguments.k, arguments.v);
     inputs.k = inputs.pieces->outline_of_k();
     inputs.v = inputs.pieces->outline_of_v();
   } else {
-    inputs.k = read("k", arguments.k);
-    inputs.v = read("v", arguments.v);
+    inputs.k = reader.array("k", arguments.k);
+    inputs.v = reader.array("v", arguments.v);
   }
   require_matching_axes(inputs);
   for (const auto& [name, array] : {std::pair("q", &inputs.q), std::pair("k", &inputs.k), std::pair("v", &inputs.v)}) {
@@ -147,21 +172,21 @@ AttendInputs load_inputs(const AttendArguments& arguments, const PieceLimits& li
     inputs.k = convert(std::move(inputs.k), dtype);
     inputs.v = convert(std::move(inputs.v), dtype);
   }
-  inputs.grad = read_gradient(arguments.grad, inputs, dtype);
+  inputs.grad = in_shape_of_out(reader.array("grad", arguments.grad), inputs, dtype);
 
-  inputs.mask = read("mask", arguments.mask);
+  inputs.mask = reader.array("mask", arguments.mask);
   require_axes("mask", inputs.mask, 0, kAxes, kBroadcast);
-  inputs.blocks = read("blocks", arguments.blocks);
+  inputs.blocks = reader.array("blocks", arguments.blocks);
   require_axes("blocks", inputs.blocks, 0, kAxes, "give at most 4, broadcast to [b, h_q, row, column] of blocks");
-  inputs.bias = read_floats("bias", arguments.bias, kAxes, kBroadcast);
-  inputs.alibi = read_floats("--alibi", arguments.alibi, 1, kPerHead);
-  inputs.sinks = read_floats("sinks", arguments.sinks, 1, kPerHead);
-  inputs.q_lengths = read_lengths("--q-lengths", arguments.q_lengths);
-  inputs.kv_lengths = read_lengths("--kv-lengths", arguments.kv_lengths);
-  inputs.wq = read_matrix("--wq", arguments.wq);
-  inputs.wk = read_matrix("--wk", arguments.wk);
-  inputs.w = read_floats("--w", arguments.w, 1, kPerFeature);
-  inputs.b = read_floats("--b", arguments.b, 1, kPerFeature);
+  inputs.bias = reader.floats("bias", arguments.bias, kAxes, kBroadcast);
+  inputs.alibi = reader.floats("--alibi", arguments.alibi, 1, kPerHead);
+  inputs.sinks = reader.floats("sinks", arguments.sinks, 1, kPerHead);
+  inputs.q_lengths = reader.lengths("--q-lengths", arguments.q_lengths);
+  inputs.kv_lengths = reader.lengths("--kv-lengths", arguments.kv_lengths);
+  inputs.wq = reader.matrix("--wq", arguments.wq);
+  inputs.wk = reader.matrix("--wk", arguments.wk);
+  inputs.w = reader.floats("--w", arguments.w, 1, kPerFeature);
+  inputs.b = reader.floats("--b", arguments.b, 1, kPerFeature);
   inputs.axes = inputs.q.shape.size();
   inputs.shape = shape_of(inputs, arguments.layout, !arguments.weights.empty());
   return inputs;

@@ -26,9 +26,9 @@ struct AttendInputs {
   DType dtype = DType::none;  ///< of the results; narrower than the library's where these are merged from pieces
 };
 
-/// Reads and converts; large keys and values are only opened. Throws WrongUse for what the library would never see:
-/// axes that do not match, elements that are no floats, a gradient of another shape than out's. All else is left to the
-/// library.
+/// Reads and converts; large keys and values in .npy files are only opened. Throws WrongUse for what the library would
+/// never see: axes that do not match, elements that are no floats, a gradient of another shape than out's. All else is
+/// left to the library.
 AttendInputs load_inputs(const AttendArguments& arguments, const PieceLimits& limits = {});
 
 /// The options with their arrays, which `inputs` keeps.

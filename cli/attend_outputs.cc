@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <new>
 #include <stdexcept>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "cli/held_state.h"
 #include "io/npy.h"
 #include "io/output_file.h"
+#include "io/safetensors.h"
 
 namespace foveate::cli {
 namespace {
@@ -46,6 +48,17 @@ AttendOutputs::Output make_output(std::string name, std::string path, DType dtyp
   io::Array array = allocate(name, shape, dtype);
   const Tensor view = view_at(array, places);
   return {std::move(name), std::move(path), std::move(array), view, dtype};
+}
+
+bool is_same_file(const io::OutputFile& a, const io::OutputFile& b) {
+  return !a.identity().empty() && a.identity() == b.identity();
+}
+
+void write_file(io::OutputFile& file, const std::vector<AttendOutputs::Output*>& outputs) {
+  if (!names_safetensors(outputs.front()->path)) return io::write_npy(file, outputs.front()->array);
+  std::vector<io::NamedArray> tensors;
+  for (const AttendOutputs::Output* output : outputs) tensors.push_back({output->name, output->array});
+  io::write_safetensors(file, tensors);
 }
 
 }  // namespace
@@ -136,14 +149,24 @@ Tensor AttendOutputs::view(std::string_view name) const {
 void AttendOutputs::write() {
   std::vector<io::OutputFile> files;
   files.reserve(outputs_.size());
-  for (const Output& output : outputs_) files.emplace_back(output.path);
-  for (size_t i = 0; i < files.size(); ++i) {
-    Output& output = outputs_[i];
-    if (output.dtype != DType::boolean) {
-      output.array = convert(convert(std::move(output.array), output.dtype), output.stored_dtype());
+  std::vector<std::vector<Output*>> held;  // by each file
+  for (Output& output : outputs_) {
+    io::OutputFile file(output.path);
+    const auto same = std::find_if(files.begin(), files.end(), [&](const io::OutputFile& other) {
+      return names_safetensors(output.path) && (other.name() == file.name() || is_same_file(other, file));
+    });
+    if (same != files.end()) {
+      held[static_cast<size_t>(same - files.begin())].push_back(&output);
+    } else {
+      files.push_back(std::move(file));
+      held.push_back({&output});
     }
-    io::write_npy(files[i], output.array);
   }
+  for (Output& output : outputs_) {
+    if (output.dtype == DType::boolean) continue;
+    output.array = convert(convert(std::move(output.array), output.dtype), output.stored_dtype());
+  }
+  for (size_t i = 0; i < files.size(); ++i) write_file(files[i], held[i]);
   io::commit_together(files);
 }
 

@@ -10,6 +10,7 @@
 
 #include "cli/attend_arguments.h"
 #include "cli/attend_inputs.h"
+#include "cli/files.h"
 #include "foveate/additive.h"
 #include "foveate/attention.h"
 #include "io/array.h"
@@ -25,8 +26,8 @@ class AttendOutputs {
     Tensor view;      ///< the same on the axes of the library
     DType dtype;      ///< what its elements are rounded to
 
-    /// The type its file has: .npy has no bfloat16, whose numbers are stored as float32.
-    DType stored_dtype() const { return dtype == DType::bf16 ? DType::f32 : dtype; }
+    /// The type its file has: .npy has no bfloat16, whose numbers are stored as float32 there.
+    DType stored_dtype() const { return dtype == DType::bf16 && !names_safetensors(path) ? DType::f32 : dtype; }
   };
 
   /// Makes room for what was asked for; memory is taken as it is written.
@@ -37,7 +38,7 @@ class AttendOutputs {
   AdditiveGradients gradients() const;
   Tensor dropout_mask() const;
 
-  /// Writes all files, then puts them in place together.
+  /// Writes all files, then puts them in place together. Outputs of one .safetensors file go into it side by side.
   void write();
 
   const std::vector<Output>& all() const { return outputs_; }

@@ -44,6 +44,7 @@ Json options_of(const AttendArguments& arguments, const AttentionShape& shape) {
           {"align", options.align == Align::bottom_right ? "bottom-right" : "top-left"},
           {"window", {options.window_left, options.window_right}},
           {"softcap", options.softcap},
+          {"in", or_null(arguments.in)},
           {"mask", or_null(arguments.mask)},
           {"bias", or_null(arguments.bias)},
           {"blocks", or_null(arguments.blocks)},

@@ -52,12 +52,14 @@ std::string identity(const NamedFile& file, std::string (*check)(const NamedFile
 
 }  // namespace
 
+bool names_safetensors(std::string_view path) { return path.ends_with(".safetensors"); }
+
 void require_file_name(std::string_view option, std::string_view value) {
   if (!value.starts_with("--")) return;
   throw WrongUse(fmt::format("{}: no file named before {}", option, value));
 }
 
-void check_files(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs) {
+void check_files(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs, Sharing sharing) {
   std::map<std::string, std::string> input_options;  // identity -> option
   std::string reads_standard;
   for (const NamedFile& file : inputs) {
@@ -70,7 +72,7 @@ void check_files(const std::vector<NamedFile>& inputs, const std::vector<NamedFi
     reads_standard = file.option;
   }
 
-  std::map<std::string, std::string> output_options;
+  std::map<std::string, const NamedFile*> output_files;
   std::string writes_standard;
   for (const NamedFile& file : outputs) {
     const std::string id = identity(file, check_output);
@@ -84,8 +86,10 @@ void check_files(const std::vector<NamedFile>& inputs, const std::vector<NamedFi
     if (const auto input = input_options.find(id); input != input_options.end()) {
       refuse(file, fmt::format("is {}'s file too; an output needs a file of its own", input->second));
     }
-    if (const auto [other, added] = output_options.emplace(id, file.option); !added) {
-      refuse(file, fmt::format("is {}'s file too; an output needs a file of its own", other->second));
+    const auto [other, added] = output_files.emplace(id, &file);
+    const bool together = sharing == Sharing::safetensors && names_safetensors(file.path);
+    if (!added && !(together && names_safetensors(other->second->path))) {
+      refuse(file, fmt::format("is {}'s file too; an output needs a file of its own", other->second->option));
     }
   }
 }

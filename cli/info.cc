@@ -2,8 +2,10 @@
 #include "cli/info.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -11,12 +13,18 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/attend_read.h"
 #include "cli/errors.h"
+#include "cli/files.h"
 #include "cli/flag.h"
 #include "cli/machine.h"
 #include "cli/option_value.h"
 #include "foveate/attention.h"
 #include "foveate/target.h"
+#include "io/npy_elements.h"
+#include "io/npy_header.h"
+#include "io/safetensors.h"
+#include "io/source.h"
 
 namespace foveate::cli {
 namespace {
@@ -29,7 +37,21 @@ struct InfoArguments {
   std::optional<AttentionShape> shape;  ///< of --plan
   DType dtype = DType::f32;
   int64_t threads = 0;  ///< 0: all cores
+  std::string in;       ///< a file to tell of instead
   bool json = false;
+};
+
+/// What a file holds.
+struct Contents {
+  struct Tensor {
+    std::optional<std::string> name;  ///< none where the format has no names
+    std::string dtype;
+    std::vector<int64_t> shape;
+    uint64_t bytes;
+  };
+  std::string format;
+  std::vector<Tensor> tensors;
+  io::SafetensorsMetadata metadata;
 };
 
 /// One figure of a plan, with its name in JSON and a word on what it is.
@@ -76,6 +98,16 @@ std::string bytes_text(int64_t bytes) {
                            : fmt::format("{:g} KiB", static_cast<double>(bytes) / 1024);
 }
 
+/// Of a file's contents, which need not be round.
+std::string size_text(uint64_t bytes) {
+  constexpr std::string_view kUnits[] = {"KiB", "MiB", "GiB", "TiB"};
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  double size = static_cast<double>(bytes) / 1024;
+  size_t unit = 0;
+  for (; size >= 1024 && unit + 1 < std::size(kUnits); ++unit) size /= 1024;
+  return fmt::format("{:.1f} {}", size, kUnits[unit]);
+}
+
 std::string caches_text() {
   std::vector<std::string> texts;
   for (const Cache& cache : data_caches()) texts.push_back(fmt::format("{} {}", cache.name, bytes_text(cache.bytes)));
@@ -118,7 +150,80 @@ void print_json(const InfoArguments& arguments, int64_t threads, const std::opti
   fmt::print("{}\n", info.dump(2));
 }
 
+Contents contents_of_npy(const std::string& path) {
+  io::FileSource source(path);
+  const io::NpyHeader header = io::read_npy_header(source);
+  const auto bytes = static_cast<uint64_t>(header.bytes());
+  if (const auto left = source.remaining(); left && *left < bytes) io::refuse_size(source.name(), header, *left);
+  return {
+      .format = "npy", .tensors = {{std::nullopt, io::type_name(header.element), header.shape, bytes}}, .metadata = {}};
+}
+
+Contents contents_of_safetensors(const std::string& path) {
+  const io::Safetensors file(path);
+  Contents contents = {.format = "safetensors", .tensors = {}, .metadata = file.metadata()};
+  for (const io::SafetensorsTensor& tensor : file.tensors()) {
+    contents.tensors.push_back({tensor.name, tensor.dtype, tensor.shape, tensor.bytes()});
+  }
+  return contents;
+}
+
+std::string shown_name(const Contents::Tensor& tensor) { return tensor.name ? io::printable(*tensor.name) : "-"; }
+
+/// Columns as wide as what they hold; what is wider than kWidest pushes the rest of its line aside.
+void print_tensors(const std::vector<Contents::Tensor>& tensors) {
+  constexpr size_t kWidest = 48;
+  size_t name_width = 4, dtype_width = 5, shape_width = 5;
+  std::vector<std::string> shapes;
+  for (const Contents::Tensor& tensor : tensors) {
+    shapes.push_back(fmt::format("{}", tensor.shape));
+    name_width = std::min(kWidest, std::max(name_width, shown_name(tensor).size()));
+    dtype_width = std::max(dtype_width, tensor.dtype.size());
+    shape_width = std::min(kWidest, std::max(shape_width, shapes.back().size()));
+  }
+  const auto line = [&](std::string_view name, std::string_view dtype, std::string_view shape, std::string_view size) {
+    fmt::print("  {:<{}}  {:<{}}  {:<{}}  {:>10}\n", name, name_width, dtype, dtype_width, shape, shape_width, size);
+  };
+  line("name", "dtype", "shape", "size");
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    line(shown_name(tensors[i]), tensors[i].dtype, shapes[i], size_text(tensors[i].bytes));
+  }
+}
+
+void print_contents(const std::string& path, const Contents& contents) {
+  uint64_t bytes = 0;
+  for (const Contents::Tensor& tensor : contents.tensors) bytes += tensor.bytes;
+  const size_t n = contents.tensors.size();
+  fmt::print("{}: {}, {} tensor{}, {}\n", io::printable(path, 4096), contents.format, n, n == 1 ? "" : "s",
+             size_text(bytes));
+  if (n > 0) print_tensors(contents.tensors);
+  if (!contents.metadata.empty()) fmt::print("metadata\n");
+  for (const auto& [name, text] : contents.metadata) {
+    fmt::print("  {}: {}\n", io::printable(name), io::printable(text, 4096));
+  }
+}
+
+void print_contents_as_json(const std::string& path, const Contents& contents) {
+  Json tensors = Json::array(), metadata = Json::object();
+  for (const auto& [name, dtype, shape, bytes] : contents.tensors) {
+    tensors.push_back({{"name", name ? Json(*name) : Json()}, {"dtype", dtype}, {"shape", shape}, {"bytes", bytes}});
+  }
+  for (const auto& [name, text] : contents.metadata) metadata[name] = text;
+  const Json all = {{"file", path}, {"format", contents.format}, {"tensors", tensors}, {"metadata", metadata}};
+  // File names need not be UTF-8; JSON must be.
+  fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+void tell_of_file(const InfoArguments& arguments) {
+  if (arguments.shape) throw WrongUse("--in: does not go with --plan; ask for one of them");
+  const Contents contents = read_named("--in", [&] {
+    return names_safetensors(arguments.in) ? contents_of_safetensors(arguments.in) : contents_of_npy(arguments.in);
+  });
+  (arguments.json ? print_contents_as_json : print_contents)(arguments.in, contents);
+}
+
 void run(InfoArguments& arguments) {
+  if (!arguments.in.empty()) return tell_of_file(arguments);
   const int64_t threads = arguments.threads > 0 ? arguments.threads : usable_cores();
   plan_of({}, 1);  // says so where FOVEATE_TARGET names no target, before active_target() is asked
   std::optional<AttentionPlan> plan;
@@ -138,7 +243,8 @@ AttentionShape parse_shape(const std::string& text) {
 
 void add_info(CLI::App& app) {
   const auto arguments = std::make_shared<InfoArguments>();
-  CLI::App* command = app.add_subcommand("info", "Show targets, cores and caches, and how a call would be planned");
+  CLI::App* command =
+      app.add_subcommand("info", "Show targets, cores and caches, how a call would be planned, or what a file holds");
   command
       ->add_option_function<std::string>(
           "--plan", [arguments](const std::string& text) { arguments->shape = parse_shape(text); },
@@ -158,8 +264,18 @@ void add_info(CLI::App& app) {
           [arguments](const std::string& text) { arguments->threads = whole_number("--threads", text, 1); },
           "of the planned call (default: all cores)")
       ->option_text("N");
+  command
+      ->add_option_function<std::string>(
+          "--in",
+          [arguments](const std::string& text) {
+            if (text.empty()) throw WrongUse("--in: empty; name a file");
+            require_file_name("--in", text);
+            arguments->in = text;
+          },
+          "instead: names, dtypes, shapes and sizes of a .safetensors file's tensors, or of a .npy file's array")
+      ->option_text("F");
   add_flag(*command, "--json", arguments->json, "machine-readable");
-  command->footer("Example:\n  foveate info --plan 1,8,8,2048,2048,64,64");
+  command->footer("Examples:\n  foveate info --plan 1,8,8,2048,2048,64,64\n  foveate info --in model.safetensors");
   command->callback([arguments] { run(*arguments); });
 }
 

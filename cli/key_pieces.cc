@@ -8,15 +8,17 @@
 
 #include "cli/attend_read.h"
 #include "cli/convert.h"
+#include "cli/files.h"
 #include "io/source.h"
 
 namespace foveate::cli {
 namespace {
 
-/// 0 for pipes, and for what cannot be looked at: reading it will say why.
+/// 0 for pipes, for .safetensors, which are read whole, and for what cannot be looked at: reading it will say why.
 double regular_bytes(const std::string& path) {
   std::error_code unknown;
-  if (io::is_standard_input(path) || !std::filesystem::is_regular_file(path, unknown)) return 0;
+  if (names_safetensors(path) || io::is_standard_input(path) || !std::filesystem::is_regular_file(path, unknown))
+    return 0;
   const std::uintmax_t bytes = std::filesystem::file_size(path, unknown);
   return unknown ? 0 : static_cast<double>(bytes);
 }

@@ -26,7 +26,7 @@ class KeyPieces {
     io::Array k, v;
   };
 
-  /// Whether files of keys and values are to be read in pieces: regular ones, past the limit together.
+  /// Whether files of keys and values are to be read in pieces: regular .npy files, past the limit together.
   static bool wanted(const std::string& k, const std::string& v, const PieceLimits& limits);
 
   /// Opens them. Throws WrongUse where one is no .npy file, or is shorter than it says.

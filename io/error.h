@@ -4,6 +4,7 @@
 #ifndef FOVEATE_IO_ERROR_H_
 #define FOVEATE_IO_ERROR_H_
 
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -15,6 +16,10 @@ class Error : public std::runtime_error {
   /// "name: problem", with control characters replaced, so that a hostile file name or header stays on its line.
   Error(std::string_view name, std::string_view problem);
 };
+
+/// Text out of a file, fit for one line of a terminal: control characters become '?', and past `most` bytes it is cut
+/// between two characters of UTF-8.
+std::string printable(std::string_view text, size_t most = 64);
 
 /// No fault of the file's: there is no room for it.
 class OutOfMemory : public Error {

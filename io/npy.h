@@ -13,11 +13,11 @@
 #define FOVEATE_IO_NPY_H_
 
 #include <cstddef>
-#include <functional>
 #include <span>
 #include <string>
 
 #include "io/array.h"
+#include "io/elements.h"
 #include "io/error.h"
 #include "io/output_file.h"
 #include "io/source.h"
@@ -37,8 +37,7 @@ Array read_npy_bytes(std::span<const std::byte> bytes, const std::string& name =
 void write_npy(OutputFile& out, const ConstArray& array);
 
 /// Writes the bytes of one file, in order, to `sink`; `name` stands for it in messages.
-void write_npy(const std::function<void(const void* data, size_t bytes)>& sink, const ConstArray& array,
-               const std::string& name = "npy");
+void write_npy(const Sink& sink, const ConstArray& array, const std::string& name = "npy");
 
 }  // namespace foveate::io
 
