@@ -18,6 +18,7 @@
 #include "foveate/additive.h"
 #include "foveate/attention.h"
 #include "foveate/attention_backward.h"
+#include "foveate/inspect.h"
 #include "foveate/linear.h"
 #include "foveate/patterns.h"
 #include "foveate/target.h"
@@ -153,6 +154,16 @@ void blocks(benchmark::State& state, const std::string& target, bool gradients) 
   state.counters["kept"] = static_cast<double>(std::count(&kept[0], &kept[kRows * kRows], true)) / (kRows * kRows);
 }
 
+/// What inspect() costs beside attention.
+void figures(benchmark::State& state, const std::string& target, bool causal) {
+  const auto a = std::make_shared<Arrays>(8, 2048, 64);
+  const auto heads = std::make_shared<std::vector<HeadFigures>>(8);
+  const AttentionOptions options{.causal = causal};
+  compare(
+      state, target, [=] { return inspect(a->in(a->q), a->in(a->k), {.heads = heads->data()}, options); },
+      forward(a, options), 0);
+}
+
 void add_rows() {
   for (int64_t i = 0; i < target_count(); ++i) {
     const std::string target = target_name(i);
@@ -162,6 +173,10 @@ void add_rows() {
           ->MinTime(0.5)
           ->Unit(benchmark::kMillisecond);
     };
+    for (const bool causal : {false, true}) {
+      add(causal ? "inspect/causal_N2048_d64" : "inspect/N2048_d64",
+          [=](benchmark::State& state) { figures(state, target, causal); });
+    }
     for (const bool gradients : {false, true}) {
       const std::string grad = gradients ? "grad_" : "";
       add((grad + "additive/N1024_d64").c_str(), [=](benchmark::State& state) { additive(state, target, gradients); });

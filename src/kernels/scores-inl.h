@@ -268,13 +268,19 @@ HWY_INLINE void KeyProducts(D d, const Tile<T>& tile, const BlockRange& range) {
            Scaled<T>{task.scale}, tile.s + range.first * tile.width);
 }
 
-/// Computes the scores of a range into tile.s. False if no key of it takes part in any row: then nothing of it was
+/// Computes the products of a range into tile.s. False if no key of it takes part in any row: then nothing of it was
 /// touched, and tile.s holds nothing.
 template <size_t NV, class D, class T>
-HWY_INLINE bool Scores(D d, const Tile<T>& tile, BlockRange& range) {
-  const TileTask<T>& task = tile.task;
+HWY_INLINE bool Products(D d, const Tile<T>& tile, BlockRange& range) {
   if (range.additive && !FillAdditiveOf(d, tile, range)) return false;
   KeyProducts<NV>(d, tile, range);
+  return true;
+}
+
+/// Makes scores of them: softcap, bias, ALiBi, and -inf for pairs that take no part.
+template <class D, class T>
+HWY_INLINE void FinishScores(D d, const Tile<T>& tile, const BlockRange& range) {
+  const TileTask<T>& task = tile.task;
   if (task.softcap > 0 && tile.cap_slope != nullptr) FillCapSlope(d, tile, range);
   if (task.softcap > 0) ApplySoftcap(d, tile, range);
   if (range.additive) ApplyAdditive(d, tile, range);
@@ -283,6 +289,13 @@ HWY_INLINE bool Scores(D d, const Tile<T>& tile, BlockRange& range) {
     FillBounds(tile, range);
     ForbidScores(d, tile, range);
   }
+}
+
+/// Both: the scores of a range.
+template <size_t NV, class D, class T>
+HWY_INLINE bool Scores(D d, const Tile<T>& tile, BlockRange& range) {
+  if (!Products<NV>(d, tile, range)) return false;
+  FinishScores(d, tile, range);
   return true;
 }
 

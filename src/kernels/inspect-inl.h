@@ -1,0 +1,195 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+//
+// See inspect.h. Sums of a block are lane-wise in the computing type, and join the rows' in float64.
+#if defined(FOVEATE_SRC_KERNELS_INSPECT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef FOVEATE_SRC_KERNELS_INSPECT_INL_H_
+#undef FOVEATE_SRC_KERNELS_INSPECT_INL_H_
+#else
+#define FOVEATE_SRC_KERNELS_INSPECT_INL_H_
+#endif
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+#include <limits>
+
+#include "hwy/highway.h"
+#include "kernels/exp-inl.h"
+#include "kernels/inspect.h"
+#include "kernels/scores-inl.h"
+#include "kernels/tile-inl.h"
+#include "kernels/tile.h"
+#include "kernels/tile_state-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace foveate::kernels {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// Most lanes of a tile: three vectors of 2048 bits of float32.
+inline constexpr int64_t kMostLanes = 3 * 64;
+
+template <class T>
+struct Inspection {
+  const InspectTask<T>& task;
+  const Tile<T> tile;
+  HWY_ALIGN_MAX T lse[kMostLanes];
+  // Of a block: its products, its weights, and the largest score with its place.
+  HWY_ALIGN_MAX T count[kMostLanes], mean[kMostLanes], squares[kMostLanes];
+  HWY_ALIGN_MAX T p[kMostLanes], p2[kMostLanes], p3[kMostLanes], most[kMostLanes], entropy[kMostLanes];
+  HWY_ALIGN_MAX T best[kMostLanes], best_place[kMostLanes];
+
+  HWY_INLINE Inspection(const InspectTask<T>& t, int64_t width) : task(t), tile(MakeTile(t.tile, width)) {}
+};
+
+/// x where it takes part, else 0. Where all pairs of a range take part (kAll), nobody asks: half of the masks' cost.
+template <bool kAll, class D, class T, class V>
+HWY_INLINE V Only(D d, const Tile<T>& tile, const BlockRange& range, int64_t place, int64_t lane, V x) {
+  if constexpr (kAll) {
+    return x;
+  } else {
+    return hn::IfThenElseZero(TakesPart(d, tile, range, place, lane), x);
+  }
+}
+
+/// Mean, and squares of deviations from it, of the products of the pairs that take part.
+template <bool kAll, class D, class T>
+HWY_NOINLINE void SumProducts(D d, const BlockRange& range, Inspection<T>& in) {
+  const Tile<T>& tile = in.tile;
+  const auto zero = hn::Zero(d), one = hn::Set(d, T{1});
+  for (int64_t lane = 0; lane < tile.width; lane += static_cast<int64_t>(hn::Lanes(d))) {
+    auto count = zero, sum = zero, squares = zero;
+    for (int64_t place = range.first; place < range.last; ++place) {
+      count = hn::Add(count, Only<kAll>(d, tile, range, place, lane, one));
+      sum = hn::Add(sum, Only<kAll>(d, tile, range, place, lane, hn::Load(d, tile.s + place * tile.width + lane)));
+    }
+    const auto mean = hn::Div(sum, hn::Max(count, one));
+    for (int64_t place = range.first; place < range.last; ++place) {
+      const auto off = hn::Sub(hn::Load(d, tile.s + place * tile.width + lane), mean);
+      squares = hn::Add(squares, Only<kAll>(d, tile, range, place, lane, hn::Mul(off, off)));
+    }
+    hn::Store(count, d, in.count + lane);
+    hn::Store(mean, d, in.mean + lane);
+    hn::Store(squares, d, in.squares + lane);
+  }
+}
+
+/// Makes weights of the scores in tile.s, 0 where there is none, and sums them up.
+template <bool kAll, class D, class T>
+HWY_NOINLINE void SumWeights(D d, const BlockRange& range, Inspection<T>& in) {
+  const Tile<T>& tile = in.tile;
+  const auto zero = hn::Zero(d), most_of_all = hn::Set(d, T{0.75});
+  const auto none = hn::Set(d, -std::numeric_limits<T>::infinity());
+  for (int64_t lane = 0; lane < tile.width; lane += static_cast<int64_t>(hn::Lanes(d))) {
+    const auto lse = hn::Load(d, in.lse + lane);
+    const auto shown = hn::Lt(lse, hn::Set(d, std::numeric_limits<T>::infinity()));
+    auto p1 = zero, p2 = zero, p3 = zero, most = zero, entropy = zero, best = none;
+    auto best_place = hn::Set(d, kAll ? static_cast<T>(range.first) : T{-1});
+    for (int64_t place = range.first; place < range.last; ++place) {
+      T* const at = tile.s + place * tile.width + lane;
+      const auto s = hn::Load(d, at);
+      auto better = hn::Gt(s, best), weighs = shown;
+      if constexpr (!kAll) {
+        const auto takes = TakesPart(d, tile, range, place, lane);
+        better = hn::And(takes, hn::Or(better, hn::Lt(best_place, zero)));
+        weighs = hn::And(takes, shown);
+      }
+      best = hn::IfThenElse(better, s, best);
+      best_place = hn::IfThenElse(better, hn::Set(d, static_cast<T>(place)), best_place);
+      // Rounding of lse may leave a score above it.
+      const auto x = hn::Min(hn::Sub(s, lse), zero);
+      const auto p = hn::IfThenElseZero(weighs, Exp(d, x));
+      const auto small = hn::Le(p, most_of_all);
+      const auto rest = hn::IfThenElseZero(small, p), square = hn::Mul(rest, rest);
+      p1 = hn::Add(p1, rest);
+      p2 = hn::Add(p2, square);
+      p3 = hn::Add(p3, hn::Mul(square, rest));
+      most = hn::Max(most, hn::IfThenZeroElse(small, p));
+      entropy = hn::Sub(entropy, hn::IfThenElseZero(hn::Gt(p, zero), hn::Mul(p, x)));
+      hn::Store(p, d, at);
+    }
+    hn::Store(p1, d, in.p + lane);
+    hn::Store(p2, d, in.p2 + lane);
+    hn::Store(p3, d, in.p3 + lane);
+    hn::Store(most, d, in.most + lane);
+    hn::Store(entropy, d, in.entropy + lane);
+    hn::Store(best, d, in.best + lane);
+    hn::Store(best_place, d, in.best_place + lane);
+  }
+}
+
+/// Joins a block's sums to those of its rows. (Means and squares: Chan, Golub and LeVeque, 1979.)
+template <class T>
+HWY_INLINE void JoinRows(const BlockRange& range, Inspection<T>& in) {
+  for (int64_t r = 0; r < in.task.tile.n_rows; ++r) {
+    const Row<T>& structure = in.task.tile.rows[r];
+    if (in.count[r] == 0 || structure.begin >= structure.end) continue;
+    RowSums& row = in.task.rows[r];
+    const auto before = static_cast<double>(row.keys), more = static_cast<double>(in.count[r]), all = before + more;
+    const double off = static_cast<double>(in.mean[r]) - row.product_mean;
+    row.product_mean += off * more / all;
+    row.product_squares += static_cast<double>(in.squares[r]) + off * off * before * more / all;
+    row.keys += static_cast<int64_t>(in.count[r]);
+    const auto best = static_cast<double>(in.best[r]);
+    if (row.largest_key < 0 || best > row.largest_score) {
+      row.largest_score = best;
+      row.largest_key = range.origin + static_cast<int64_t>(in.best_place[r]);
+    }
+    row.p += static_cast<double>(in.p[r]);
+    row.p2 += static_cast<double>(in.p2[r]);
+    row.p3 += static_cast<double>(in.p3[r]);
+    row.most = std::max(row.most, static_cast<double>(in.most[r]));
+    row.entropy += static_cast<double>(in.entropy[r]);
+  }
+}
+
+template <class D, class T>
+HWY_NOINLINE void AddReceived(D d, const BlockRange& range, const Inspection<T>& in) {
+  const Tile<T>& tile = in.tile;
+  for (int64_t place = range.first; place < range.last; ++place) {
+    auto sum = hn::Zero(d);
+    for (int64_t lane = 0; lane < tile.width; lane += static_cast<int64_t>(hn::Lanes(d))) {
+      sum = hn::Add(sum, hn::Load(d, tile.s + place * tile.width + lane));
+    }
+    in.task.received[range.origin + place] += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, sum)));
+  }
+}
+
+template <size_t NV, class T>
+void InspectTile(const InspectTask<T>& task) {
+  const hn::ScalableTag<T> d;
+  Inspection<T> in(task, static_cast<int64_t>(NV * hn::Lanes(d)));
+  const Tile<T>& tile = in.tile;
+  assert(tile.width <= kMostLanes);
+  LoadTile(tile);
+  for (int64_t lane = 0; lane < tile.width; ++lane) {
+    // Blocks that all other rows see whole do not ask about an empty row, whose lse may be its sink.
+    const bool weighs = lane < task.tile.n_rows && task.tile.rows[lane].begin < task.tile.rows[lane].end;
+    in.lse[lane] = weighs ? task.lse[lane] : std::numeric_limits<T>::infinity();
+  }
+  int64_t first, last;
+  SplitsSeen(tile, first, last);
+  constexpr int64_t kBlocks = kSplitKeys / kBlockKeys;
+  for (int64_t block = first * kBlocks; block < last * kBlocks; ++block) {
+    BlockRange range = RangeOf(tile, block);
+    if (range.first >= range.last || !Products<NV>(d, tile, range)) continue;
+    const bool all = !range.partial && !range.additive;
+    if (!all) FillBounds(tile, range);
+    all ? SumProducts<true>(d, range, in) : SumProducts<false>(d, range, in);
+    FinishScores(d, tile, range);
+    all ? SumWeights<true>(d, range, in) : SumWeights<false>(d, range, in);
+    JoinRows(range, in);
+    AddReceived(d, range, in);
+  }
+}
+
+template <class T>
+void Inspect(const InspectTask<T>& task) {
+  WithVectors(task.tile, [&](auto vectors) { InspectTile<decltype(vectors)::value>(task); });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace foveate::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif  // FOVEATE_SRC_KERNELS_INSPECT_INL_H_
