@@ -101,7 +101,8 @@ RecallBatch draw_recall(const RecallShape& s, Random& random) {
   std::iota(keys.begin(), keys.end(), 0);
   for (int32_t i = 0; i < s.batch; ++i) {
     for (int32_t j = 0; j < s.pairs; ++j) {  // the first of a shuffle
-      std::swap(keys[static_cast<size_t>(j)], keys[static_cast<size_t>(j + random.below(s.symbols - j))]);
+      const int32_t drawn = j + random.below(s.symbols - j);
+      std::swap(keys[static_cast<size_t>(j)], keys[static_cast<size_t>(drawn)]);
       batch.keys.push_back(keys[static_cast<size_t>(j)]);
       batch.values.push_back(random.below(s.symbols));
     }

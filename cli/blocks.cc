@@ -98,6 +98,8 @@ void add_blocks(CLI::App& app) {
   add_number("--heads", "N", "bitmaps, each with random blocks of its own (default 1)", arguments->heads, 1);
   add("--out", "F", "the .npy file to write; - is standard output", [arguments](const std::string& text) {
     require_file_name("--out", text);
+    if (text.ends_with(".safetensors"))
+      throw WrongUse(fmt::format("--out: {}: a bitmap is written as .npy; name it so", text));
     arguments->out = text;
   });
   command->footer(kFooter);

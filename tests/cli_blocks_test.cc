@@ -103,6 +103,9 @@ TEST_F(CliBlocks, WrongUseIsOneLine) {
   EXPECT_EQ(no_length.err, "foveate blocks: --n-kv: missing; give --n, or --n-q and --n-kv\n");
   const Outcome below = run({"blocks", "--n", "64", "--block-size", "0", "--out", "b.npy"});
   EXPECT_EQ(below.status, 2);
+  const Outcome other = run({"blocks", "--n", "64", "--out", "b.safetensors"});
+  EXPECT_EQ(other.status, 2);
+  EXPECT_EQ(other.err, "foveate blocks: --out: b.safetensors: a bitmap is written as .npy; name it so\n");
   const Outcome past = run({"blocks", "--n", "1152921504606846977", "--out", "b.npy"});
   EXPECT_EQ(past.status, 2);
   EXPECT_EQ(past.err, "foveate blocks: --n: 1152921504606846977 is past 2^60\n");
