@@ -3,46 +3,20 @@
 // Any bytes at all, read as an .npy file: either an Error of one line, or an array within its buffer that is the same out
 // of a pipe, and the same again after writing and reading.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "fuzz/reading.h"
 #include "io/npy.h"
 
 namespace {
 
+using foveate::fuzz::attempt;
+using foveate::fuzz::Pipe;
+using foveate::fuzz::require;
 using foveate::io::Array;
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "npy_fuzz: violated: %s\n", what);
-  std::abort();
-}
-
-/// Memory that does not tell its size, like a pipe.
-class Pipe final : public foveate::io::Source {
- public:
-  explicit Pipe(std::span<const std::byte> bytes) : Source("pipe"), memory_(bytes, "pipe") {}
-  size_t read(void* data, size_t bytes) override { return memory_.read(data, bytes); }
-  std::optional<uint64_t> remaining() const override { return std::nullopt; }
-
- private:
-  foveate::io::MemorySource memory_;
-};
-
-template <class Read>
-std::optional<Array> attempt(const Read& read) {
-  try {
-    return read();
-  } catch (const foveate::io::Error& error) {
-    const std::string line = error.what();
-    require(!line.empty() && line.find('\n') == std::string::npos, "an Error is one line");
-    return std::nullopt;
-  }
-}
 
 std::vector<std::byte> rewritten(const Array& array) {
   std::vector<std::byte> file;

@@ -2,48 +2,22 @@
 //
 // Any bytes at all, read as a .safetensors file: either an Error of one line, or tensors that lie side by side, are the
 // same out of a pipe, and are the same again after writing and reading.
-#include "io/safetensors.h"
-
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "fuzz/reading.h"
+#include "io/safetensors.h"
+
 namespace {
 
+using foveate::fuzz::attempt;
+using foveate::fuzz::Pipe;
+using foveate::fuzz::require;
 using foveate::io::Array;
 using foveate::io::Safetensors;
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "safetensors_fuzz: violated: %s\n", what);
-  std::abort();
-}
-
-/// Memory that does not tell its size, like a pipe.
-class Pipe final : public foveate::io::Source {
- public:
-  explicit Pipe(std::span<const std::byte> bytes) : Source("pipe"), memory_(bytes, "pipe") {}
-  size_t read(void* data, size_t bytes) override { return memory_.read(data, bytes); }
-  std::optional<uint64_t> remaining() const override { return std::nullopt; }
-
- private:
-  foveate::io::MemorySource memory_;
-};
-
-template <class Read>
-auto attempt(const Read& read) -> std::optional<decltype(read())> {
-  try {
-    return read();
-  } catch (const foveate::io::Error& error) {
-    const std::string line = error.what();
-    require(!line.empty() && line.find('\n') == std::string::npos, "an Error is one line");
-    return std::nullopt;
-  }
-}
 
 Safetensors from_memory(std::span<const std::byte> bytes) {
   foveate::io::MemorySource source(bytes, "memory");
