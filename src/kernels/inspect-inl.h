@@ -42,7 +42,8 @@ struct Inspection {
   HWY_INLINE Inspection(const InspectTask<T>& t, int64_t width) : task(t), tile(MakeTile(t.tile, width)) {}
 };
 
-/// x where it takes part, else 0. Where all pairs of a range take part (kAll), nobody asks: half of the masks' cost.
+/// x where it takes part, else 0. Where all pairs of a range take part (kAll) nobody asks: inspect() takes 1.40
+/// times as long as attention() then, 1.53 with masks throughout (AVX-512, N 2048, d 64).
 template <bool kAll, class D, class T, class V>
 HWY_INLINE V Only(D d, const Tile<T>& tile, const BlockRange& range, int64_t place, int64_t lane, V x) {
   if constexpr (kAll) {
