@@ -160,8 +160,7 @@ std::vector<Claim> matrix_product_claims() {
                 "用一次矩阵乘法给所有配对打分，远快于逐对计算。"},
        .expectation =
            {"Both do 4 n² d operations, half to score and half to mix (the loop's are counted), and agree to 1e-4; the "
-            "product is more "
-            "than twice as fast at the largest n. Then it holds; in part above 1.2 times.",
+            "product is more than twice as fast at the largest n. Then it holds; in part above 1.2 times.",
             "两者都做 4 n² d 次运算，打分与加权求和各占一半（循环的次数是逐次数出来的），结果之差小于 1e-4；在最大的 n "
             "处矩阵乘法快两倍以上，则成立；1.2 倍以上则部分成立。"},
        .recorded = Verdict::holds,

@@ -239,17 +239,10 @@ class Inspector {
     task.tile.scores = task.tile.values = kernels::Native::none;
     task.tile.dropout.on = false;
     task.tile.scratch = reinterpret_cast<T*>(scratch_ + worker * layout_.scratch);
-    // What is not finite would be all that mass received.
-    for (int64_t r = 0; r < n; ++r) hide(lse[r]);
     kernel_(task);
     for (int64_t r = 0; r < n; ++r) {
-      const double true_lse = first + r < written ? lse_of(b, h, first + r) : -std::numeric_limits<double>::infinity();
-      take_row(b, h, first + r, of_rows[r], true_lse, static_cast<double>(rows[r].sink), sums);
+      take_row(b, h, first + r, of_rows[r], static_cast<double>(lse[r]), static_cast<double>(rows[r].sink), sums);
     }
-  }
-
-  static void hide(T& lse) {
-    if (!std::isfinite(lse)) lse = std::numeric_limits<T>::infinity();
   }
 
   T lse_of(int64_t b, int64_t h, int64_t i) const {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -164,8 +165,10 @@ void InspectTile(const InspectTask<T>& task) {
   assert(tile.width <= kMostLanes);
   LoadTile(tile);
   for (int64_t lane = 0; lane < tile.width; ++lane) {
-    // Blocks that all other rows see whole do not ask about an empty row, whose lse may be its sink.
-    const bool weighs = lane < task.tile.n_rows && task.tile.rows[lane].begin < task.tile.rows[lane].end;
+    // What is not finite would be all the mass that keys receive. And blocks that all other rows see whole do not ask about
+    // an empty row, whose lse may be its sink.
+    const bool weighs = lane < task.tile.n_rows && task.tile.rows[lane].begin < task.tile.rows[lane].end &&
+                        std::isfinite(task.lse[lane]);
     in.lse[lane] = weighs ? task.lse[lane] : std::numeric_limits<T>::infinity();
   }
   int64_t first, last;

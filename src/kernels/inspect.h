@@ -25,7 +25,7 @@ struct RowSums {
 template <class T>
 struct InspectTask {
   TileTask<T> tile;  ///< its rows' outputs are not used
-  const T* lse;      ///< [n_rows]; +inf: the row's weights count as 0
+  const T* lse;      ///< [n_rows]; not finite: the row's weights count as 0
   RowSums* rows;     ///< [n_rows]; empty
   double* received;  ///< [n_kv]; added to
 };
