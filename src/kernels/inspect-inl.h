@@ -171,12 +171,8 @@ void InspectTile(const InspectTask<T>& task) {
                         std::isfinite(task.lse[lane]);
     in.lse[lane] = weighs ? task.lse[lane] : std::numeric_limits<T>::infinity();
   }
-  int64_t first, last;
-  SplitsSeen(tile, first, last);
-  constexpr int64_t kBlocks = kSplitKeys / kBlockKeys;
-  for (int64_t block = first * kBlocks; block < last * kBlocks; ++block) {
-    BlockRange range = RangeOf(tile, block);
-    if (range.first >= range.last || !Products<NV>(d, tile, range)) continue;
+  ForEachBlockSeen(tile, [&](BlockRange& range) HWY_ATTR {
+    if (!Products<NV>(d, tile, range)) return;
     const bool all = !range.partial && !range.additive;
     if (!all) FillBounds(tile, range);
     all ? SumProducts<true>(d, range, in) : SumProducts<false>(d, range, in);
@@ -184,7 +180,7 @@ void InspectTile(const InspectTask<T>& task) {
     all ? SumWeights<true>(d, range, in) : SumWeights<false>(d, range, in);
     JoinRows(range, in);
     AddReceived(d, range, in);
-  }
+  });
 }
 
 template <class T>

@@ -68,6 +68,18 @@ HWY_INLINE void SplitsSeen(const Tile<T>& tile, int64_t& first, int64_t& last) {
   last = tile.begin < tile.end ? splits_of(tile.task.phase, tile.end) : 0;
 }
 
+/// Calls body(range) for each block of which some row sees a key, in order.
+template <class T, class Body>
+HWY_INLINE void ForEachBlockSeen(const Tile<T>& tile, const Body& body) {
+  int64_t first, last;
+  SplitsSeen(tile, first, last);
+  constexpr int64_t kBlocks = kSplitKeys / kBlockKeys;
+  for (int64_t block = first * kBlocks; block < last * kBlocks; ++block) {
+    BlockRange range = RangeOf(tile, block);
+    if (range.first < range.last) body(range);
+  }
+}
+
 /// Walks every split into tile.total.
 template <size_t NV, class D, class T>
 HWY_INLINE void Walk(D d, Tile<T>& tile, T lowered) {
@@ -179,12 +191,8 @@ HWY_NOINLINE void StoreWeightsOf(const Tile<T>& tile, const BlockRange& range) {
 template <size_t NV, class D, class T>
 HWY_NOINLINE void StoreWeights(D d, const Tile<T>& tile, const State<T>& state) {
   WithOutputElement(tile, [&](auto element) HWY_ATTR { ClearWeights<decltype(element)>(tile.task); });
-  int64_t first, last;
-  SplitsSeen(tile, first, last);
-  constexpr int64_t kBlocks = kSplitKeys / kBlockKeys;
-  for (int64_t block = first * kBlocks; block < last * kBlocks; ++block) {
-    BlockRange range = RangeOf(tile, block);
-    if (range.first >= range.last || !Scores<NV>(d, tile, range)) continue;
+  ForEachBlockSeen(tile, [&](BlockRange& range) HWY_ATTR {
+    if (!Scores<NV>(d, tile, range)) return;
     FillBounds(tile, range);
     ForEachVector(d, tile, range, [&](int64_t place, int64_t lane) HWY_ATTR {
       T* s = tile.s + place * tile.width + lane;
@@ -195,7 +203,7 @@ HWY_NOINLINE void StoreWeights(D d, const Tile<T>& tile, const State<T>& state) 
       hn::Store(hn::IfThenElseZero(hn::AndNot(weightless, TakesPart(d, tile, range, place, lane)), weight), d, s);
     });
     WithOutputElement(tile, [&](auto element) HWY_ATTR { StoreWeightsOf<decltype(element)>(tile, range); });
-  }
+  });
 }
 
 /// Writes what the rows want of tile.total. Sums p v grow to n times the largest value before they are divided by l, so
