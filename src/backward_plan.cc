@@ -2,7 +2,6 @@
 #include "backward_plan.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "carve.h"
 #include "kernels/backward.h"
@@ -29,7 +28,7 @@ size_t BackwardPlan::workspace_bytes(int64_t workers) const {
   const int64_t of_workers = saturating_product(workers, saturating_sum(scratch, saturating_sum(row_table, bias_sums)));
   const int64_t of_units = saturating_product(slots(workers), saturating_sum(dq, saturating_sum(dk, dv)));
   const int64_t bytes = saturating_sum(kWorkspaceAlign + prepared, saturating_sum(of_workers, of_units));
-  return bytes < kMostCounted ? static_cast<size_t>(bytes) : std::numeric_limits<size_t>::max();
+  return allocatable(bytes);
 }
 
 Chunks BackwardPlan::chunks_of(int64_t n_q, int64_t n_kv) const {

@@ -306,9 +306,9 @@ Status inspect_as(const InspectArguments& in, const Extents& extents, const Exec
   const int64_t bytes = layout.bytes(workers);
   Execution own = execution;
   own.workspace = nullptr;
-  return with_workspace(
-      own, bytes < kMostCounted ? static_cast<size_t>(bytes) : std::numeric_limits<size_t>::max(), "inspect",
-      [&](void* workspace) { return Inspector<T>(in, extents, layout, workspace, workers, execution, kernels).run(); });
+  return with_workspace(own, allocatable(bytes), "inspect", [&](void* workspace) {
+    return Inspector<T>(in, extents, layout, workspace, workers, execution, kernels).run();
+  });
 }
 
 }  // namespace

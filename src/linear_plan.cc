@@ -1,8 +1,6 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 #include "linear_plan.h"
 
-#include <limits>
-
 #include "carve.h"
 #include "kernels/linear.h"
 #include "saturating.h"
@@ -19,7 +17,7 @@ size_t LinearTasks::workspace_bytes(int64_t workers) const {
   const int64_t states = saturating_product(saturating_product(units, key_states + row_states), state);
   const int64_t kept = saturating_sum(ranges, saturating_sum(factors, states));
   const int64_t bytes = saturating_sum(kWorkspaceAlign, saturating_sum(kept, saturating_product(workers, scratch)));
-  return bytes < kMostCounted ? static_cast<size_t>(bytes) : std::numeric_limits<size_t>::max();
+  return allocatable(bytes);
 }
 
 LinearTasks plan_linear(const Extents& e, const LinearPlanInputs& in) {

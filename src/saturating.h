@@ -4,6 +4,7 @@
 #ifndef FOVEATE_SRC_SATURATING_H_
 #define FOVEATE_SRC_SATURATING_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -17,6 +18,11 @@ constexpr int64_t saturating_product(int64_t a, int64_t b) {
   return b != 0 && a > kMostCounted / b ? kMostCounted : a * b;
 }
 constexpr int64_t saturating_sum(int64_t a, int64_t b) { return a > kMostCounted - b ? kMostCounted : a + b; }
+
+/// Such a size for whoever allocates: what is past counting cannot be had.
+constexpr size_t allocatable(int64_t bytes) {
+  return bytes < kMostCounted ? static_cast<size_t>(bytes) : std::numeric_limits<size_t>::max();
+}
 
 /// a / b rounded up, for a >= 0 and b > 0.
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
