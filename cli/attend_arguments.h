@@ -6,41 +6,23 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
-#include "cli/files.h"
-#include "foveate/attention.h"
-#include "io/safetensors.h"
+#include "cli/problem_arguments.h"
 
 namespace foveate::cli {
 
 /// What scores are: --score.
 enum class ScoreKind : uint8_t { product, additive, linear };
 
-/// Paths are empty where an option was left out; "-" is standard input or output. An input may be a tensor of --in
-/// instead.
-struct AttendArguments {
-  std::string in;
-  std::shared_ptr<const io::Safetensors> tensors;  ///< of --in, open
-  std::string q, k, v;
+struct AttendArguments : ProblemArguments {
+  ScoreKind score = ScoreKind::product;
   std::string wq, wk, w, b;  ///< of --score additive
-  std::string mask, blocks, bias, alibi, sinks, q_lengths, kv_lengths;
   std::string out, lse, weights, dropout_mask;
   std::string grad, dq, dk, dv, dbias, dsinks;
   std::string dwq, dwk, dw, db;
-
-  ScoreKind score = ScoreKind::product;
-  Layout layout = Layout::bhnd;
-  std::optional<DType> dtype;  ///< left out: q's own
-  AttentionOptions options;    ///< the numbers and flags; the arrays come with the inputs
-  int threads = 0;             ///< 0: all cores
+  std::string stats;
   bool json = false;
-
-  /// Whether an input's value is a tensor of --in; or else it is a path.
-  bool names_tensor(const std::string& value) const { return tensors != nullptr && tensors->find(value) != nullptr; }
 };
 
 /// Adds the options of `attend` to its command. Parsing fills `arguments`, which must outlive it, or throws WrongUse.

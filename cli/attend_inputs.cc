@@ -90,7 +90,7 @@ class Reader {
 void require_matching_axes(const AttendInputs& inputs) {
   require_axes("q", inputs.q, 2, kAxes, "give [n, d], [h, n, d] or [b, h, n, d]");
   for (const auto& [name, array] : {std::pair("k", &inputs.k), std::pair("v", &inputs.v)}) {
-    if (array->shape.size() == inputs.q.shape.size()) continue;
+    if (array->dtype == DType::none || array->shape.size() == inputs.q.shape.size()) continue;
     throw WrongUse(fmt::format("{}: {}, where q has {}, shape {}; give q, k and v equally many", name,
                                axes_text(*array), inputs.q.shape.size(), inputs.q.shape));
   }
@@ -108,14 +108,15 @@ io::Array in_shape_of_out(io::Array grad, const AttendInputs& inputs, DType dtyp
 
 AttentionShape shape_of(const AttendInputs& inputs, Layout layout, bool weights) {
   const ConstTensor q = view_on_bhnd(inputs.q, layout);
-  const ConstTensor v = view_on_bhnd(inputs.v, layout);
+  const bool has_v = inputs.v.dtype != DType::none;
+  const ConstTensor v = view_on_bhnd(has_v ? inputs.v : inputs.k, layout);
   return {.b = q.shape[0],
           .h_q = q.shape[1],
           .h_kv = v.shape[1],
           .n_q = q.shape[2],
           .n_kv = v.shape[2],
           .d_k = q.shape[3],
-          .d_v = v.shape[3],
+          .d_v = has_v ? v.shape[3] : 0,
           .dtype = q.dtype,
           .weights = weights};
 }
@@ -144,11 +145,11 @@ AttendInputs load_inputs(const AttendArguments& arguments, const PieceLimits& li
   const Reader reader(arguments);
   AttendInputs inputs;
   inputs.q = reader.array("q", arguments.q);
-  // Weights are n_q x n_kv: who has room for them has room for the keys. Gradients, blocks and other scores want all keys
-  // at hand, and tensors of --in are read whole.
+  // Weights are n_q x n_kv: who has room for them has room for the keys. Gradients, blocks, figures and other scores want all
+  // keys at hand, and tensors of --in are read whole.
   const bool whole = !arguments.weights.empty() || !arguments.grad.empty() || !arguments.blocks.empty() ||
-                     arguments.score != ScoreKind::product || arguments.names_tensor(arguments.k) ||
-                     arguments.names_tensor(arguments.v);
+                     arguments.score != ScoreKind::product || !arguments.stats.empty() ||
+                     arguments.names_tensor(arguments.k) || arguments.names_tensor(arguments.v);
   if (!whole && KeyPieces::wanted(arguments.k, arguments.v, limits)) {
     inputs.pieces = std::make_unique<KeyPieces>(arguments.k, arguments.v);
     inputs.k = inputs.pieces->outline_of_k();
@@ -159,7 +160,7 @@ AttendInputs load_inputs(const AttendArguments& arguments, const PieceLimits& li
   }
   require_matching_axes(inputs);
   for (const auto& [name, array] : {std::pair("q", &inputs.q), std::pair("k", &inputs.k), std::pair("v", &inputs.v)}) {
-    require_float(name, *array);
+    if (array->dtype != DType::none) require_float(name, *array);
   }
   const DType dtype = inputs.dtype = arguments.dtype.value_or(inputs.q.dtype);
   inputs.q = convert(std::move(inputs.q), dtype);
@@ -170,7 +171,7 @@ AttendInputs load_inputs(const AttendArguments& arguments, const PieceLimits& li
     inputs.k.dtype = inputs.v.dtype = dtype;
   } else {
     inputs.k = convert(std::move(inputs.k), dtype);
-    inputs.v = convert(std::move(inputs.v), dtype);
+    if (inputs.v.dtype != DType::none) inputs.v = convert(std::move(inputs.v), dtype);
   }
   inputs.grad = in_shape_of_out(reader.array("grad", arguments.grad), inputs, dtype);
 

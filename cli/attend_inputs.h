@@ -26,7 +26,7 @@ struct AttendInputs {
   DType dtype = DType::none;  ///< of the results; narrower than the library's where these are merged from pieces
 };
 
-/// Reads and converts; large keys and values in .npy files are only opened. Throws WrongUse for what the library would
+/// Reads and converts (v may be left out); large keys and values in .npy files are only opened. Throws WrongUse for what the library would
 /// never see: axes that do not match, elements that are no floats, a gradient of another shape than out's. All else is
 /// left to the library.
 AttendInputs load_inputs(const AttendArguments& arguments, const PieceLimits& limits = {});
