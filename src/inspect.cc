@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "carve.h"
+#include "inspect_sums.h"
 #include "kernels/inspect.h"
 #include "plan.h"
 #include "saturating.h"
@@ -24,7 +25,6 @@ namespace {
 
 /// Chunks of a head's rows: enough for all threads of a machine where there is one head, and O(n) of received mass.
 constexpr int64_t kMostChunks = 8, kLeastRows = 512;
-constexpr double kSaturated = 0.99;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 struct InspectArguments : Inputs {
@@ -46,101 +46,36 @@ AttentionOptions without_values(const AttentionOptions& options) {
   return all;
 }
 
-double square(double x) { return x * x; }
-
-/// The mean and the sum of squared deviations of two sets together.
-void join(double n, double mean, double squares, double& all_n, double& all_mean, double& all_squares) {
-  if (n == 0) return;
-  const double off = mean - all_mean, sum = all_n + n;
-  all_mean += off * n / sum;
-  all_squares += squares + square(off) * all_n * n / sum;
-  all_n = sum;
-}
-
-/// A head's figures on their way: sums where means will be.
-struct HeadSums {
-  HeadFigures figures;
-  double pairs = 0, product_squares = 0;
-
-  void add(int64_t i, const RowFigures& row, double product_squares_of_row, double sink) {
-    ++figures.rows;
-    if (row.keys == 0) {
-      ++figures.empty;
-      return;
-    }
-    if (!std::isfinite(row.lse)) {
-      ++figures.not_finite;
-      if (figures.first_not_finite < 0) figures.first_not_finite = i;
-      return;
-    }
-    const auto keys = static_cast<double>(row.keys);
-    if (std::isfinite(row.product_variance))
-      foveate::join(keys, row.product_mean, product_squares_of_row, pairs, figures.product_mean, product_squares);
-    raise(figures.largest_score, {row.largest_score, i, row.largest_key});
-    raise(figures.largest_weight, {row.largest_weight, i, row.largest_key});
-    figures.saturated += row.largest_weight > kSaturated;
-    figures.lse_mean += row.lse;
-    figures.entropy_mean += row.entropy;
-    figures.effective_keys_mean += std::exp(row.entropy);
-    figures.jacobian_mean += row.jacobian;
-    figures.sink_mass += sink;
-  }
-
-  void join(const HeadSums& next) {
-    const HeadFigures& f = next.figures;
-    foveate::join(next.pairs, f.product_mean, next.product_squares, pairs, figures.product_mean, product_squares);
-    if (figures.first_not_finite < 0) figures.first_not_finite = f.first_not_finite;
-    for (int64_t HeadFigures::*count :
-         {&HeadFigures::rows, &HeadFigures::empty, &HeadFigures::not_finite, &HeadFigures::saturated}) {
-      figures.*count += f.*count;
-    }
-    if (f.largest_score.row >= 0) raise(figures.largest_score, f.largest_score);
-    if (f.largest_weight.row >= 0) raise(figures.largest_weight, f.largest_weight);
-    for (double HeadFigures::*sum :
-         {&HeadFigures::lse_mean, &HeadFigures::entropy_mean, &HeadFigures::effective_keys_mean,
-          &HeadFigures::jacobian_mean, &HeadFigures::sink_mass}) {
-      figures.*sum += f.*sum;
-    }
-  }
-
-  HeadFigures finished(double received_by_first) const {
-    HeadFigures f = figures;
-    const int64_t counted = f.rows - f.empty - f.not_finite;
-    const double n = counted > 0 ? static_cast<double>(counted) : kNaN;  // no rows: no means
-    f.pairs = static_cast<int64_t>(pairs);
-    f.product_mean = pairs > 0 ? f.product_mean : kNaN;
-    f.product_variance = product_squares / (pairs > 0 ? pairs : kNaN);
-    f.lse_mean /= n;
-    f.entropy_mean /= n;
-    f.effective_keys_mean /= n;
-    f.jacobian_mean /= n;
-    f.sink_mass /= n;
-    f.first_key_mass = received_by_first / n;
-    if (counted == 0) f.largest_score.value = f.largest_weight.value = kNaN;
-    return f;
-  }
-
- private:
-  static void raise(Extreme& most, const Extreme& other) {
-    if (most.row < 0 || other.value > most.value) most = other;
-  }
-};
-
 struct Layout {
   int64_t chunks, rows_per_chunk;
-  int64_t lse, received, sums;                    ///< bytes, of all
-  int64_t scratch, row_table, row_sums, row_lse;  ///< bytes, of a worker
   int64_t tile_rows;
+  int64_t cells;  ///< of a chunk's maps
+  /// Bytes of each piece: of all, then of a worker.
+  int64_t lse, received, sums, cell_most, cell_sums;
+  int64_t scratch, row_table, row_sums, row_lse, top, cell_rows;
 
   int64_t bytes(int64_t workers) const {
-    const int64_t of_worker = saturating_sum(saturating_sum(scratch, row_table), saturating_sum(row_sums, row_lse));
-    return saturating_sum(saturating_sum(kWorkspaceAlign + lse, saturating_sum(received, sums)),
-                          saturating_product(workers, of_worker));
+    int64_t of_all = kWorkspaceAlign, of_worker = 0;
+    for (const int64_t piece : {lse, received, sums, cell_most, cell_sums}) of_all = saturating_sum(of_all, piece);
+    for (const int64_t piece : {scratch, row_table, row_sums, row_lse, top, cell_rows}) {
+      of_worker = saturating_sum(of_worker, piece);
+    }
+    return saturating_sum(of_all, saturating_product(workers, of_worker));
   }
 };
 
+/// The row of cells that query i belongs to.
+int64_t cell_row(const InspectMaps& maps, int64_t i, int64_t n_q) { return i * maps.rows / n_q; }
+
+/// How many of n queries or keys the i-th of so many cells has.
+int64_t in_cell(int64_t i, int64_t n, int64_t cells) {
+  const auto first = [&](int64_t cell) { return ceil_div(cell * n, cells); };
+  return first(i + 1) - first(i);
+}
+
 template <class T>
-Layout layout_of(const Extents& e, int64_t lse_elements, int64_t block_size, const kernels::TargetKernels& kernels) {
+Layout layout_of(const Extents& e, const InspectOutputs& outputs, int64_t lse_elements, int64_t block_size,
+                 const kernels::TargetKernels& kernels) {
   const int64_t lanes = kernels::of_type<T>(kernels).lanes;
   Layout layout{};
   layout.tile_rows = lanes * tile_vectors(block_size, lanes, kernels::kTileVectors<T>);
@@ -152,6 +87,11 @@ Layout layout_of(const Extents& e, int64_t lse_elements, int64_t block_size, con
   const auto bytes = [](int64_t n, size_t size) {
     return whole_lines(saturating_product(n, static_cast<int64_t>(size)));
   };
+  // A chunk may begin and end inside a cell.
+  const int64_t cell_rows = layout.rows_per_chunk * outputs.maps.rows / std::max<int64_t>(1, e.n_q) + 2;
+  layout.cells = std::min(cell_rows, outputs.maps.rows) * outputs.maps.columns;
+  layout.cell_most = bytes(saturating_product(units, layout.cells), sizeof(float));
+  layout.cell_sums = bytes(saturating_product(units, layout.cells), sizeof(double));
   layout.lse = bytes(lse_elements, sizeof(T));
   layout.received = bytes(saturating_product(units, e.n_kv), sizeof(double));
   layout.sums = bytes(units, sizeof(HeadSums));
@@ -159,6 +99,8 @@ Layout layout_of(const Extents& e, int64_t lse_elements, int64_t block_size, con
   layout.row_table = bytes(layout.tile_rows, sizeof(kernels::Row<T>));
   layout.row_sums = bytes(layout.tile_rows, sizeof(kernels::RowSums));
   layout.row_lse = bytes(layout.tile_rows, sizeof(T));
+  layout.top = bytes(layout.tile_rows * outputs.top_keys, sizeof(kernels::TopKey));
+  layout.cell_rows = bytes(layout.tile_rows, sizeof(int64_t));
   return layout;
 }
 
@@ -177,10 +119,14 @@ class Inspector {
     lse_ = reinterpret_cast<T*>(carve.take(layout.lse));
     received_ = reinterpret_cast<double*>(carve.take(layout.received));
     sums_ = reinterpret_cast<HeadSums*>(carve.take(layout.sums));
+    cell_most_ = reinterpret_cast<float*>(carve.take(layout.cell_most));
+    cell_sums_ = reinterpret_cast<double*>(carve.take(layout.cell_sums));
     scratch_ = carve.take(workers * layout.scratch);
     row_tables_ = carve.take(workers * layout.row_table);
     row_sums_ = carve.take(workers * layout.row_sums);
     row_lse_ = carve.take(workers * layout.row_lse);
+    top_ = carve.take(workers * layout.top);
+    cell_rows_ = carve.take(workers * layout.cell_rows);
     const kernels::InspectKernels& of = *kernels::inspect_kernels(kernels.target);
     if constexpr (sizeof(T) == sizeof(double)) {
       kernel_ = of.f64;
@@ -209,19 +155,24 @@ class Inspector {
 
   void inspect_chunk(int64_t unit, int64_t worker) {
     const int64_t head = unit / layout_.chunks, chunk = unit % layout_.chunks;
-    HeadSums& sums = *new (sums_ + unit) HeadSums();
+    new (sums_ + unit) HeadSums();
     double* const received = received_ + unit * e_.n_kv;
     std::fill_n(received, e_.n_kv, 0.0);
+    std::fill_n(cell_most_ + unit * layout_.cells, layout_.cells, 0.0F);
+    std::fill_n(cell_sums_ + unit * layout_.cells, layout_.cells, 0.0);
     const int64_t last = std::min((chunk + 1) * layout_.rows_per_chunk, e_.n_q);
     for (int64_t i = chunk * layout_.rows_per_chunk; i < last; i += layout_.tile_rows) {
-      inspect_tile(head / e_.h_q, head % e_.h_q, i, std::min(layout_.tile_rows, last - i), received, sums, worker);
+      inspect_tile(head / e_.h_q, head % e_.h_q, i, std::min(layout_.tile_rows, last - i), unit, worker);
     }
   }
 
-  void inspect_tile(int64_t b, int64_t h, int64_t first, int64_t n, double* received, HeadSums& sums, int64_t worker) {
+  void inspect_tile(int64_t b, int64_t h, int64_t first, int64_t n, int64_t unit, int64_t worker) {
     auto* const rows = reinterpret_cast<kernels::Row<T>*>(row_tables_ + worker * layout_.row_table);
     auto* const of_rows = reinterpret_cast<kernels::RowSums*>(row_sums_ + worker * layout_.row_sums);
     auto* const lse = reinterpret_cast<T*>(row_lse_ + worker * layout_.row_lse);
+    auto* const top = reinterpret_cast<kernels::TopKey*>(top_ + worker * layout_.top);
+    const InspectOutputs& wanted = in_.outputs;
+    std::fill_n(top, n * wanted.top_keys, kernels::TopKey{-1, 0});
     const int64_t written = tiles_.sequences().q_rows(b);
     for (int64_t r = 0; r < n; ++r) {
       const int64_t i = first + r;
@@ -229,7 +180,13 @@ class Inspector {
       of_rows[r] = {};
       lse[r] = i < written ? lse_of(b, h, i) : -std::numeric_limits<T>::infinity();
     }
-    kernels::InspectTask<T> task{tiles_.task(b, h / (e_.h_q / e_.h_kv)), lse, of_rows, received};
+    kernels::InspectTask<T> task{tiles_.task(b, h / (e_.h_q / e_.h_kv)),
+                                 lse,
+                                 of_rows,
+                                 received_ + unit * e_.n_kv,
+                                 top,
+                                 wanted.top_keys,
+                                 pool(first, n, unit, worker)};
     task.tile.rows = rows;
     task.tile.n_rows = n;
     task.tile.shared = tiles_.alike(true, n == 1);
@@ -241,8 +198,27 @@ class Inspector {
     task.tile.scratch = reinterpret_cast<T*>(scratch_ + worker * layout_.scratch);
     kernel_(task);
     for (int64_t r = 0; r < n; ++r) {
-      take_row(b, h, first + r, of_rows[r], static_cast<double>(lse[r]), static_cast<double>(rows[r].sink), sums);
+      take_row(b, h, first + r, of_rows[r], static_cast<double>(lse[r]), static_cast<double>(rows[r].sink),
+               sums_[unit]);
+      for (int64_t t = 0; t < wanted.top_keys; ++t) {
+        const auto& [key, weight] = top[r * wanted.top_keys + t];
+        wanted.top[((b * e_.h_q + h) * e_.n_q + first + r) * wanted.top_keys + t] = {key, weight};
+      }
     }
+  }
+
+  /// The cells of a chunk, and which of their rows each of n queries belongs to.
+  kernels::Pool pool(int64_t first, int64_t n, int64_t unit, int64_t worker) {
+    const InspectMaps& maps = in_.outputs.maps;
+    if (maps.columns == 0) return {};
+    auto* const rows = reinterpret_cast<int64_t*>(cell_rows_ + worker * layout_.cell_rows);
+    const int64_t above = first_cell_row(unit % layout_.chunks);
+    for (int64_t r = 0; r < n; ++r) rows[r] = cell_row(maps, first + r, e_.n_q) - above;
+    return {rows, maps.columns, cell_most_ + unit * layout_.cells, cell_sums_ + unit * layout_.cells};
+  }
+
+  int64_t first_cell_row(int64_t chunk) const {
+    return cell_row(in_.outputs.maps, chunk * layout_.rows_per_chunk, e_.n_q);
   }
 
   T lse_of(int64_t b, int64_t h, int64_t i) const {
@@ -282,6 +258,30 @@ class Inspector {
     }
     if (in_.outputs.received != nullptr) std::copy_n(received, e_.n_kv, in_.outputs.received + head * e_.n_kv);
     if (in_.outputs.heads != nullptr) in_.outputs.heads[head] = sums.finished(e_.n_kv > 0 ? received[0] : 0);
+    if (in_.outputs.maps.columns > 0 && e_.n_q > 0) finish_maps(head);
+  }
+
+  /// Puts the cells of a head's chunks together: a row of cells may lie in several.
+  void finish_maps(int64_t head) {
+    const InspectMaps& maps = in_.outputs.maps;
+    for (int64_t y = 0; y < maps.rows; ++y) {
+      for (int64_t x = 0; x < maps.columns; ++x) {
+        float most = 0;
+        double sum = 0;
+        for (int64_t chunk = 0; chunk < layout_.chunks; ++chunk) {
+          const int64_t last_query = std::min((chunk + 1) * layout_.rows_per_chunk, e_.n_q) - 1;
+          const int64_t first = first_cell_row(chunk), last = cell_row(maps, last_query, e_.n_q);
+          if (y < first || y > last) continue;
+          const int64_t at = (head * layout_.chunks + chunk) * layout_.cells + (y - first) * maps.columns + x;
+          most = std::max(most, cell_most_[at]);
+          sum += cell_sums_[at];
+        }
+        const int64_t pairs = in_cell(y, e_.n_q, maps.rows) * in_cell(x, e_.n_kv, maps.columns);
+        const int64_t cell = (head * maps.rows + y) * maps.columns + x;
+        if (maps.largest != nullptr) maps.largest[cell] = most;
+        if (maps.mean != nullptr) maps.mean[cell] = static_cast<float>(sum / static_cast<double>(pairs));
+      }
+    }
   }
 
   const InspectArguments& in_;
@@ -294,7 +294,9 @@ class Inspector {
   T* lse_;
   double* received_;
   HeadSums* sums_;
-  char *scratch_, *row_tables_, *row_sums_, *row_lse_;
+  float* cell_most_;
+  double* cell_sums_;
+  char *scratch_, *row_tables_, *row_sums_, *row_lse_, *top_, *cell_rows_;
 };
 
 template <class T>
@@ -302,7 +304,7 @@ Status inspect_as(const InspectArguments& in, const Extents& extents, const Exec
                   const kernels::TargetKernels& kernels) {
   const int64_t workers = workers_of(execution);
   const int64_t(&q)[4] = in.q.shape;
-  const Layout layout = layout_of<T>(extents, q[0] * q[1] * q[2], in.options.block_size, kernels);
+  const Layout layout = layout_of<T>(extents, in.outputs, q[0] * q[1] * q[2], in.options.block_size, kernels);
   const int64_t bytes = layout.bytes(workers);
   Execution own = execution;
   own.workspace = nullptr;
@@ -311,22 +313,54 @@ Status inspect_as(const InspectArguments& in, const Extents& extents, const Exec
   });
 }
 
+constexpr int64_t kMostTop = 1024, kMostCells = 65536;
+
+Status check_cells(const char* name, int64_t cells, const char* of, int64_t most) {
+  most = std::min(most, kMostCells);
+  if (cells >= std::min<int64_t>(1, most) && cells <= most) return {};
+  return Status::error(kInvalid, "maps.%s: %lld; expected 1 to %lld, for %s", name, static_cast<long long>(cells),
+                       static_cast<long long>(most), of);
+}
+
+Status check_outputs(const InspectOutputs& outputs, const Extents& e) {
+  const InspectMaps& maps = outputs.maps;
+  const bool wants_maps = maps.largest != nullptr || maps.mean != nullptr;
+  if (outputs.heads == nullptr && outputs.rows == nullptr && outputs.received == nullptr && outputs.top == nullptr &&
+      !wants_maps) {
+    return Status::error(kInvalid, "outputs: none given; expected heads, rows, received, top or maps");
+  }
+  if (outputs.top != nullptr && (outputs.top_keys < 1 || outputs.top_keys > kMostTop)) {
+    return Status::error(kInvalid, "top_keys: %lld; expected 1 to %lld", static_cast<long long>(outputs.top_keys),
+                         static_cast<long long>(kMostTop));
+  }
+  if (!wants_maps) return {};
+  FOVEATE_RETURN_IF_ERROR(check_cells("rows", maps.rows, "n_q", e.n_q));
+  return check_cells("columns", maps.columns, "n_kv", e.n_kv);
+}
+
+/// Sizes of what is not wanted count as 0.
+InspectOutputs wanted_of(const InspectOutputs& outputs) {
+  InspectOutputs wanted = outputs;
+  if (wanted.top == nullptr) wanted.top_keys = 0;
+  if (wanted.maps.largest == nullptr && wanted.maps.mean == nullptr) wanted.maps = {};
+  return wanted;
+}
+
 }  // namespace
 
 Status inspect(const ConstTensor& q, const ConstTensor& k, const InspectOutputs& outputs,
                const AttentionOptions& options, const Execution& execution) {
   const ConstTensor v = no_values(k);
   const AttentionOptions wanted = without_values(options);
-  const InspectArguments arguments{{q, k, v, wanted}, outputs};
+  const InspectOutputs wanted_outputs = wanted_of(outputs);
+  const InspectArguments arguments{{q, k, v, wanted}, wanted_outputs};
   Extents extents;
   {
     const FpMode mode;
     FOVEATE_RETURN_IF_ERROR(check_inputs(arguments, &extents));
   }
   FOVEATE_RETURN_IF_ERROR(check_workers(execution));
-  if (outputs.heads == nullptr && outputs.rows == nullptr && outputs.received == nullptr) {
-    return Status::error(StatusCode::invalid_argument, "outputs: none given; expected heads, rows or received");
-  }
+  FOVEATE_RETURN_IF_ERROR(check_outputs(outputs, extents));
   const kernels::TargetKernels* kernels = nullptr;
   FOVEATE_RETURN_IF_ERROR(choose_kernels(&kernels));
   if (extents.b == 0 || extents.h_q == 0) return {};

@@ -29,6 +29,10 @@ struct Figures {
   std::vector<HeadFigures> heads;
   std::vector<RowFigures> rows;
   std::vector<double> received;
+  std::vector<KeyWeight> top;
+  int64_t top_keys = 3;
+  InspectMaps maps;
+  std::vector<float> largest, mean;
   Status status;
 
   template <class T>
@@ -38,7 +42,16 @@ struct Figures {
     heads.resize(n(p.b * p.h_q));
     rows.resize(n(p.b * p.h_q * p.n_q));
     received.resize(n(p.b * p.h_q * p.n_kv));
-    status = inspect(c.q.view(), c.k.view(), {heads.data(), rows.data(), received.data()}, c.options, execution);
+    top.resize(n(p.b * p.h_q * p.n_q * top_keys));
+    // Whole pairs, and cells of unlike sizes.
+    maps = {(p.n_q + p.n_kv) % 3 == 0 ? p.n_q : (p.n_q + 6) / 7,
+            (p.n_q + p.n_kv) % 3 == 1 ? p.n_kv : (p.n_kv + 9) / 10};
+    largest.resize(n(p.b * p.h_q * maps.rows * maps.columns));
+    mean.resize(largest.size());
+    maps.largest = largest.data();
+    maps.mean = mean.data();
+    status = inspect(c.q.view(), c.k.view(), {heads.data(), rows.data(), received.data(), top.data(), top_keys, maps},
+                     c.options, execution);
   }
 };
 
@@ -136,7 +149,7 @@ void judge_head(const HeadFigures& head, const RowFigures* rows, int64_t n, cons
     sums.empty += row.keys == 0;
     sums.not_finite += row.keys > 0 && !std::isfinite(row.lse);
     if (row.keys == 0 || !std::isfinite(row.lse)) continue;
-    sums.saturated += row.largest_weight > 0.99;
+    sums.saturated += row.keys > 1 && row.largest_weight > 0.99;
     if (std::isfinite(row.product_variance)) {
       sums.pairs += row.keys;
       products += row.product_mean * static_cast<double>(row.keys);
@@ -192,6 +205,72 @@ void judge_received(const Case<T>& c, const Expected<T>& expected, const Figures
   }
 }
 
+/// The weights that count for figures, exact, and how far off those of the engine may be.
+template <class T>
+struct Weight {
+  Judge<T> exact, bound;
+};
+template <class T>
+Weight<T> weight_of(const Case<T>& c, const Expected<T>& expected, int64_t row, int64_t j) {
+  if (!std::isfinite(expected.exact.lse[row])) return {0, 0};
+  const Judge<T> a = expected.exact.weights[row * c.problem.n_kv + j];
+  const Judge<T> of_weight = expected.sums + std::expm1(std::min<Judge<T>>(2 * expected.score_errors[row], 80));
+  return {a, a * (2 * of_weight + 100 * std::numeric_limits<T>::epsilon()) + std::numeric_limits<T>::min()};
+}
+
+template <class T>
+void judge_top(const Case<T>& c, const Expected<T>& expected, const Figures& got, int64_t row) {
+  const int64_t n_kv = c.problem.n_kv;
+  const KeyWeight* const top = got.top.data() + row * got.top_keys;
+  std::vector<bool> listed(n_kv);
+  for (int64_t t = 0; t < got.top_keys; ++t) {
+    if (top[t].key < 0) {
+      ASSERT_EQ(top[t].weight, 0);
+      continue;
+    }
+    ASSERT_LT(top[t].key, n_kv);
+    ASSERT_FALSE(listed[top[t].key]) << "key " << top[t].key << " twice";
+    listed[top[t].key] = true;
+    if (t > 0) {
+      const KeyWeight& before = top[t - 1];
+      ASSERT_TRUE(before.weight > top[t].weight || (before.weight == top[t].weight && before.key < top[t].key));
+    }
+    const auto [exact, bound] = weight_of(c, expected, row, top[t].key);
+    ASSERT_LE(std::abs(static_cast<Judge<T>>(top[t].weight) - exact), bound);
+  }
+  for (int64_t j = 0; j < n_kv; ++j) {
+    const auto [exact, bound] = weight_of(c, expected, row, j);
+    const KeyWeight& last = top[got.top_keys - 1];
+    if (listed[j]) continue;
+    ASSERT_LE(exact - bound, static_cast<Judge<T>>(last.weight) + 1e-30) << "key " << j << " left out";
+  }
+}
+
+template <class T>
+void judge_maps(const Case<T>& c, const Expected<T>& expected, const Figures& got) {
+  using Real = Judge<T>;
+  const auto& p = c.problem;
+  const auto [rows, columns] = std::pair(got.maps.rows, got.maps.columns);
+  for (int64_t head = 0; head < p.b * p.h_q; ++head) {
+    std::vector<Real> most(rows * columns), most_bound(most), sum(most), bound(most), pairs(most);
+    for (int64_t i = 0; i < p.n_q; ++i) {
+      for (int64_t j = 0; j < p.n_kv; ++j) {
+        const int64_t cell = i * rows / p.n_q * columns + j * columns / p.n_kv;
+        const auto [a, of_a] = weight_of(c, expected, head * p.n_q + i, j);
+        most[cell] = std::max(most[cell], a);
+        most_bound[cell] = std::max(most_bound[cell], of_a + a * std::numeric_limits<float>::epsilon());
+        sum[cell] += a, bound[cell] += of_a, pairs[cell] += 1;
+      }
+    }
+    for (int64_t cell = 0; cell < rows * columns; ++cell) {
+      const int64_t at = head * rows * columns + cell;
+      ASSERT_LE(std::abs(static_cast<Real>(got.largest[at]) - most[cell]), most_bound[cell] + 1e-37) << "cell " << cell;
+      const Real mean = sum[cell] / pairs[cell];
+      ASSERT_LE(std::abs(static_cast<Real>(got.mean[at]) - mean), bound[cell] / pairs[cell] + 1e-6 * mean + 1e-37);
+    }
+  }
+}
+
 template <class T>
 void check(const Spec& spec) {
   const Case<T> c(spec);
@@ -205,10 +284,12 @@ void check(const Spec& spec) {
       for (int64_t i = 0; i < p.n_q; ++i) {
         const RowFigures& row = got.rows[head * p.n_q + i];
         ASSERT_EQ(judge_row(c, expected, row, head / p.h_q, head % p.h_q, i), "") << "head " << head << " row " << i;
+        judge_top(c, expected, got, head * p.n_q + i);
       }
       judge_head(got.heads[head], got.rows.data() + head * p.n_q, p.n_q, got.received.data() + head * p.n_kv);
     }
     judge_received(c, expected, got);
+    judge_maps(c, expected, got);
   });
 }
 
@@ -310,6 +391,23 @@ TEST(InspectFigures, OfTwoKeys) {
   EXPECT_EQ(head.sink_mass, 0);
 }
 
+/// One key alone is no saturation; equal weights are told in the order of their keys.
+TEST(InspectFigures, OfACausalCallWithEqualKeys) {
+  const std::vector<float> q(5, 1.0F), k(5, 1.0F);
+  HeadFigures head;
+  std::vector<KeyWeight> top(10);
+  ASSERT_TRUE(inspect(view(q.data(), 1, 1, 5, 1), view(k.data(), 1, 1, 5, 1),
+                      {.heads = &head, .top = top.data(), .top_keys = 2}, {.causal = true})
+                  .ok());
+  EXPECT_EQ(head.saturated, 0);
+  EXPECT_EQ(head.largest_weight.value, 1);
+  EXPECT_EQ(top[0].key, 0);
+  EXPECT_EQ(top[1].key, -1);
+  EXPECT_EQ(top[8].key, 0);
+  EXPECT_EQ(top[9].key, 1);
+  EXPECT_NEAR(top[9].weight, 0.2, 1e-6);
+}
+
 TEST(InspectBits, WorkersDoNotMatter) {
   // Several chunks of rows.
   const Case<float> c({.h_q = 4, .h_kv = 2, .n_q = 1300, .n_kv = 1400, .d_k = 8, .causal = true, .seed = 43});
@@ -318,6 +416,8 @@ TEST(InspectBits, WorkersDoNotMatter) {
     for (const auto& executor : executors(3)) {
       const Figures other(c, {.executor = executor.get()});
       EXPECT_EQ(serial.received, other.received);
+      EXPECT_EQ(serial.largest, other.largest);
+      EXPECT_EQ(serial.mean, other.mean);
       for (size_t i = 0; i < serial.rows.size(); ++i) {
         ASSERT_EQ(serial.rows[i].entropy, other.rows[i].entropy);
         ASSERT_EQ(serial.rows[i].jacobian, other.rows[i].jacobian);
@@ -334,7 +434,12 @@ TEST(InspectRejections, InOneLine) {
   const float q = 1;
   const ConstTensor one = view(&q, 1, 1, 1, 1);
   HeadFigures head;
-  EXPECT_STREQ(inspect(one, one, {}).message(), "outputs: none given; expected heads, rows or received");
+  EXPECT_STREQ(inspect(one, one, {}).message(), "outputs: none given; expected heads, rows, received, top or maps");
+  KeyWeight top[2];
+  EXPECT_STREQ(inspect(one, one, {.top = top}).message(), "top_keys: 0; expected 1 to 1024");
+  float cells[4];
+  EXPECT_STREQ(inspect(one, one, {.maps = {1, 2, cells}}).message(), "maps.columns: 2; expected 1 to 1, for n_kv");
+  EXPECT_STREQ(inspect(one, one, {.maps = {0, 1, nullptr, cells}}).message(), "maps.rows: 0; expected 1 to 1, for n_q");
   ConstTensor wrong = one;
   wrong.shape[3] = 2;
   EXPECT_STREQ(inspect(one, wrong, {&head}).message(), "k: head dim 2 does not equal q's 1");

@@ -19,14 +19,14 @@
 //   empty        no key takes part
 //   not finite   lse is NaN or +-inf though keys take part: they have their keys and lse, and no other figure; a row whose
 //                scores are all -inf is among them
-//   saturated    largest weight above 0.99
+//   saturated    largest weight above 0.99, though more than one key takes part
 // Means and extremes of a head are over its other rows; `received` is a sum over these too.
 //
 // Shapes and types as attention() takes them, but that there are no values, and int8 keys are met in float32
 // (`native_products` is not used).
 //
 // Guarantees
-//   Memory     O(n): 8 numbers at most a key and head, lse, and scratch for each worker.
+//   Memory     O(n): 8 numbers at most a key and head, lse, and scratch for each worker; of maps, 12 bytes a cell.
 //   Allocation two blocks, freed on return; Execution's workspace is not used.
 //   Bits       figures do not depend on threads, batch, or strides.
 //   Errors     of attention.h for s_ij and lse, and so p_ij to a factor of 1 +- 2 e_ij; sums are carried in float64 from
@@ -74,11 +74,31 @@ struct HeadFigures {
   double sink_mass = 0;       ///< mean share that the head's sink takes: 1 - sum_j p_ij
 };
 
+/// A key and its weight in a row.
+struct KeyWeight {
+  int64_t key = -1;
+  double weight = 0;
+};
+
+/// Weights of each head pooled into cells: cell [y, x] has the queries i of floor(i * rows / n_q) = y and the keys j of
+/// floor(j * columns / n_kv) = x, so with rows = n_q and columns = n_kv each cell is a pair. A pair that takes no part counts
+/// as 0.
+struct InspectMaps {
+  int64_t rows = 0, columns = 0;  ///< at most n_q and n_kv, and 65,536
+  float* largest = nullptr;       ///< [b][h_q][rows][columns]
+  float* mean = nullptr;          ///< likewise
+};
+
 /// Where figures go: packed arrays; nullptr: not wanted. At least one is.
 struct InspectOutputs {
   HeadFigures* heads = nullptr;  ///< [b][h_q]
   RowFigures* rows = nullptr;    ///< [b][h_q][n_q]
   double* received = nullptr;    ///< [b][h_q][n_kv]
+  KeyWeight* top =
+      nullptr;           ///< [b][h_q][n_q][top_keys]: keys of the greatest weights, the greatest first, of equal ones
+                         ///< the first key; {-1, 0} where no more have any
+  int64_t top_keys = 0;  ///< 1 to 1024 where `top` is wanted
+  InspectMaps maps = {};
 };
 
 /// Computes the figures. Everything is checked before the first is written. b, n_q and n_kv are those of attention(): of

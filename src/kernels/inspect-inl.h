@@ -39,6 +39,8 @@ struct Inspection {
   HWY_ALIGN_MAX T count[kMostLanes], mean[kMostLanes], squares[kMostLanes];
   HWY_ALIGN_MAX T p[kMostLanes], p2[kMostLanes], p3[kMostLanes], most[kMostLanes], entropy[kMostLanes];
   HWY_ALIGN_MAX T best[kMostLanes], best_place[kMostLanes];
+  HWY_ALIGN_MAX T least_kept[kMostLanes];  ///< the least weight among a row's top keys
+  HWY_ALIGN_MAX T cell_most[kMostLanes], cell_sum[kMostLanes];
 
   HWY_INLINE Inspection(const InspectTask<T>& t, int64_t width) : task(t), tile(MakeTile(t.tile, width)) {}
 };
@@ -157,6 +159,62 @@ HWY_NOINLINE void AddReceived(D d, const BlockRange& range, const Inspection<T>&
   }
 }
 
+/// Puts a weight where it belongs among a row's greatest; behind equal ones, whose keys came before.
+template <class T>
+HWY_INLINE void KeepTop(int64_t r, int64_t key, T weight, Inspection<T>& in) {
+  const int64_t n = in.task.top_keys;
+  TopKey* const top = in.task.top + r * n;
+  int64_t at = n - 1;
+  for (; at > 0 && top[at - 1].weight < static_cast<double>(weight); --at) top[at] = top[at - 1];
+  top[at] = {key, static_cast<double>(weight)};
+  in.least_kept[r] = static_cast<T>(top[n - 1].weight);
+}
+
+/// Of n keys in any order some top_keys ln(n / top_keys) are kept on the way; all others cost a comparison.
+template <class D, class T>
+HWY_NOINLINE void KeepTops(D d, const BlockRange& range, Inspection<T>& in) {
+  const Tile<T>& tile = in.tile;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t place = range.first; place < range.last; ++place) {
+    const T* const p = tile.s + place * tile.width;
+    for (int64_t lane = 0; lane < tile.width; lane += lanes) {
+      if (hn::AllFalse(d, hn::Gt(hn::Load(d, p + lane), hn::Load(d, in.least_kept + lane)))) continue;
+      for (int64_t r = lane; r < std::min(lane + lanes, in.task.tile.n_rows); ++r) {
+        if (p[r] > in.least_kept[r]) KeepTop(r, range.origin + place, p[r], in);
+      }
+    }
+  }
+}
+
+/// Raises and adds to the cells of the range's keys, a column of cells at a time.
+template <class D, class T>
+HWY_NOINLINE void PoolWeights(D d, const BlockRange& range, Inspection<T>& in) {
+  const Tile<T>& tile = in.tile;
+  const Pool& pool = in.task.pool;
+  const int64_t n_kv = in.task.tile.n_kv;
+  for (int64_t place = range.first; place < range.last;) {
+    const int64_t column = (range.origin + place) * pool.columns / n_kv;
+    const int64_t next_key = ((column + 1) * n_kv + pool.columns - 1) / pool.columns;
+    const int64_t end = std::min(range.last, next_key - range.origin);
+    for (int64_t lane = 0; lane < tile.width; lane += static_cast<int64_t>(hn::Lanes(d))) {
+      auto most = hn::Zero(d), sum = hn::Zero(d);
+      for (int64_t at = place; at < end; ++at) {
+        const auto p = hn::Load(d, tile.s + at * tile.width + lane);
+        most = hn::Max(most, p);
+        sum = hn::Add(sum, p);
+      }
+      hn::Store(most, d, in.cell_most + lane);
+      hn::Store(sum, d, in.cell_sum + lane);
+    }
+    for (int64_t r = 0; r < in.task.tile.n_rows; ++r) {
+      const int64_t cell = pool.rows[r] * pool.columns + column;
+      pool.largest[cell] = std::max(pool.largest[cell], static_cast<float>(in.cell_most[r]));
+      pool.sum[cell] += static_cast<double>(in.cell_sum[r]);
+    }
+    place = end;
+  }
+}
+
 template <size_t NV, class T>
 void InspectTile(const InspectTask<T>& task) {
   const hn::ScalableTag<T> d;
@@ -170,6 +228,7 @@ void InspectTile(const InspectTask<T>& task) {
     const bool weighs = lane < task.tile.n_rows && task.tile.rows[lane].begin < task.tile.rows[lane].end &&
                         std::isfinite(task.lse[lane]);
     in.lse[lane] = weighs ? task.lse[lane] : std::numeric_limits<T>::infinity();
+    in.least_kept[lane] = T{0};
   }
   ForEachBlockSeen(tile, [&](BlockRange& range) HWY_ATTR {
     if (!Products<NV>(d, tile, range)) return;
@@ -180,6 +239,8 @@ void InspectTile(const InspectTask<T>& task) {
     all ? SumWeights<true>(d, range, in) : SumWeights<false>(d, range, in);
     JoinRows(range, in);
     AddReceived(d, range, in);
+    if (task.top_keys > 0) KeepTops(d, range, in);
+    if (task.pool.columns > 0) PoolWeights(d, range, in);
   });
 }
 

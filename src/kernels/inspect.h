@@ -22,12 +22,29 @@ struct RowSums {
   double entropy = 0;            ///< -sum p ln p
 };
 
+/// A key and its weight in a row.
+struct TopKey {
+  int64_t key;
+  double weight;
+};
+
+/// Weights pooled into cells: of key j the column is floor(j * columns / n_kv).
+struct Pool {
+  const int64_t* rows;  ///< [n_rows]: the row of cells that a query belongs to
+  int64_t columns;      ///< 0: nothing is pooled
+  float* largest;       ///< [.][columns]; raised
+  double* sum;          ///< likewise; added to
+};
+
 template <class T>
 struct InspectTask {
   TileTask<T> tile;  ///< its rows' outputs are not used
   const T* lse;      ///< [n_rows]; not finite: the row's weights count as 0
   RowSums* rows;     ///< [n_rows]; empty
   double* received;  ///< [n_kv]; added to
+  TopKey* top;       ///< [n_rows][top_keys], of weight 0 at first: the greatest weights, greatest first
+  int64_t top_keys;  ///< 0: none are kept
+  Pool pool;
 };
 
 /// The kernels of one target.
