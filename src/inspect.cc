@@ -12,6 +12,7 @@
 #include "carve.h"
 #include "inspect_sums.h"
 #include "kernels/inspect.h"
+#include "no_values.h"
 #include "plan.h"
 #include "saturating.h"
 #include "target.h"
@@ -30,13 +31,6 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 struct InspectArguments : Inputs {
   const InspectOutputs& outputs;
 };
-
-/// One zero for all values, which nobody asks for.
-ConstTensor no_values(const ConstTensor& k) {
-  static constexpr double zero = 0;
-  return {
-      &zero, k.dtype == DType::f64 ? DType::f64 : DType::f32, {k.shape[0], k.shape[1], k.shape[2], 1}, {0, 0, 0, 0}};
-}
 
 /// What lse and weights before dropout hang on.
 AttentionOptions without_values(const AttentionOptions& options) {
