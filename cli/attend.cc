@@ -3,7 +3,9 @@
 
 #include <chrono>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "cli/attend_arguments.h"
 #include "cli/attend_compute.h"
@@ -11,6 +13,9 @@
 #include "cli/attend_outputs.h"
 #include "cli/attend_summary.h"
 #include "cli/errors.h"
+#include "cli/inspect_json.h"
+#include "cli/inspect_look.h"
+#include "cli/inspect_view.h"
 #include "cli/interrupt.h"
 #include "cli/machine.h"
 #include "cli/progress.h"
@@ -38,12 +43,19 @@ Effort compute(const AttendArguments& arguments, const AttendInputs& inputs, con
   return {.threads = executor.concurrency(), .pieces = computation.pieces(), .seconds = taken.count()};
 }
 
+std::string stats_of(const AttendArguments& arguments, const AttendInputs& inputs) {
+  const InspectView view{.rows = {}, .keys = {}, .sink_keys = {}, .sinks = !arguments.sinks.empty()};
+  return json_of(look(arguments, inputs, {}), view);
+}
+
 void run(const AttendArguments& arguments) {
   check_arguments(arguments);
   const AttendInputs inputs = load_inputs(arguments);
   AttendOutputs outputs(arguments, inputs);
   const Effort effort = compute(arguments, inputs, outputs);
-  outputs.write();
+  std::vector<TextFile> more;
+  if (!arguments.stats.empty()) more.push_back({arguments.stats, stats_of(arguments, inputs)});
+  outputs.write(more);
   if (arguments.json) print_summary(arguments, inputs, outputs, effort);
 }
 
@@ -54,7 +66,8 @@ constexpr const char* kFooter = R"(Examples:
   foveate attend --q - --k k.npy --v v.npy --out - < q.npy > o.npy
 
 Keys and values of more than 256 MiB are read and attended to in pieces of 64 MiB: they may be larger than memory.
-Not so with --weights, --grad, --blocks, --score additive or linear, nor where they are .safetensors or come from a pipe.
+Not so with --weights, --stats, --grad, --blocks, --score additive or linear, nor where they are .safetensors or come
+from a pipe.
 
 p_i is the position of query i among the keys; see --align. With lengths, n_q and n_kv there are the sequence's own.
 A row that no key takes part in gives 0, and lse -inf; its gradients are 0.

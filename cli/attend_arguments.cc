@@ -18,10 +18,6 @@ constexpr const char* kOutputs =
     "Outputs (at least one, or a gradient; - is standard output; one .safetensors file may take several)";
 constexpr const char* kGradients = "Gradients of a loss (--grad, and at least one of the others)";
 
-[[noreturn]] void refuse_not_yet(std::string_view option) {
-  throw WrongUse(fmt::format("{}: not built yet in foveate " FOVEATE_VERSION, option));
-}
-
 void add_outputs(CLI::App& command, AttendArguments& arguments) {
   add_file(command, kOutputs, "--out", "attention output, q's axes with d_v last, of q's type or --dtype's",
            arguments.out);
@@ -30,6 +26,7 @@ void add_outputs(CLI::App& command, AttendArguments& arguments) {
            arguments.weights);
   add_file(command, kOutputs, "--dropout-mask", "bool, true = --dropout keeps the weight  [b, h_q, n_q, n_kv]",
            arguments.dropout_mask);
+  add_file(command, kOutputs, "--stats", "the figures of foveate inspect, as JSON", arguments.stats);
   add_flag(command, "--json", arguments.json, "a machine-readable summary on standard output")->group(kOutputs);
 }
 
@@ -70,16 +67,6 @@ void add_dropout(CLI::App& command, AttendArguments& arguments) {
             [&](const std::string& value) { options.seed = seed_number("--seed", value); });
 }
 
-/// Options that are known but not built yet: refused by name, and left out of the help.
-void add_not_yet(CLI::App& command) {
-  for (const char* name : {"--stats"}) {
-    command.add_option_function<std::string>(name, [name](const std::string&) { refuse_not_yet(name); })
-        ->expected(0, 1)
-        ->take_last()
-        ->group("");
-  }
-}
-
 /// Gradients come of --grad, which is of no use without them, and of an input that is there.
 void check_gradients(const AttendArguments& arguments, const std::vector<NamedFile>& gradients) {
   if (arguments.grad.empty() && !gradients.empty()) {
@@ -104,6 +91,7 @@ void check_parameters(const AttendArguments& a) {
     for (const auto& [option, path] : needed) {
       if (path.empty()) throw WrongUse(fmt::format("{}: missing; --score additive wants --wq, --wk and --w", option));
     }
+    if (!a.stats.empty()) throw WrongUse("--stats: does not go with --score additive; leave it out");
     if (!a.db.empty() && a.b.empty()) throw WrongUse("--db: no --b; give the b whose gradient it is");
     return;
   }
@@ -124,6 +112,7 @@ void check_linear(const AttendArguments& a) {
       {"--lse", !a.lse.empty()},
       {"--weights", !a.weights.empty()},
       {"--dropout-mask", !a.dropout_mask.empty()},
+      {"--stats", !a.stats.empty()},
       {"--dropout", o.dropout != 0},
       {"--scale", o.scale.has_value()},
       {"--softcap", o.softcap != 0},
@@ -151,7 +140,6 @@ void declare_arguments(CLI::App& command, AttendArguments& arguments) {
   add_dropout(command, arguments);
   declare_masking(command, arguments);
   declare_running(command, arguments);
-  add_not_yet(command);
 }
 
 void check_arguments(const AttendArguments& arguments) {
@@ -159,7 +147,8 @@ void check_arguments(const AttendArguments& arguments) {
   std::vector<NamedFile> outputs = present({{"--out", arguments.out},
                                             {"--lse", arguments.lse},
                                             {"--weights", arguments.weights},
-                                            {"--dropout-mask", arguments.dropout_mask}});
+                                            {"--dropout-mask", arguments.dropout_mask},
+                                            {"--stats", arguments.stats}});
   const std::vector<NamedFile> gradients = present({{"--dq", arguments.dq},
                                                     {"--dk", arguments.dk},
                                                     {"--dv", arguments.dv},
@@ -171,10 +160,14 @@ void check_arguments(const AttendArguments& arguments) {
                                                     {"--db", arguments.db}});
   check_parameters(arguments);
   check_linear(arguments);
+  if (names_safetensors(arguments.stats)) {
+    throw WrongUse(fmt::format("--stats: {}: figures are written as JSON; name it so", arguments.stats));
+  }
   check_gradients(arguments, gradients);
   outputs.insert(outputs.end(), gradients.begin(), gradients.end());
   if (outputs.empty()) {
-    throw WrongUse("nothing to write: give --out, --lse, --weights or --dropout-mask, or --grad and a gradient");
+    throw WrongUse(
+        "nothing to write: give --out, --lse, --weights, --dropout-mask or --stats, or --grad and a gradient");
   }
   if (arguments.json) outputs.insert(outputs.begin(), {"--json", "-"});
   check_files(input_files(arguments, {{"--wq", arguments.wq},

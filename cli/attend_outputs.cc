@@ -146,9 +146,9 @@ Tensor AttendOutputs::view(std::string_view name) const {
   return {};
 }
 
-void AttendOutputs::write() {
+void AttendOutputs::write(const std::vector<TextFile>& more) {
   std::vector<io::OutputFile> files;
-  files.reserve(outputs_.size());
+  files.reserve(outputs_.size() + more.size());
   std::vector<std::vector<Output*>> held;  // by each file
   for (Output& output : outputs_) {
     io::OutputFile file(output.path);
@@ -167,6 +167,7 @@ void AttendOutputs::write() {
     output.array = convert(convert(std::move(output.array), output.dtype), output.stored_dtype());
   }
   for (size_t i = 0; i < files.size(); ++i) write_file(files[i], held[i]);
+  for (const TextFile& one : more) files.emplace_back(one.path).write(one.text.data(), one.text.size());
   io::commit_together(files);
 }
 

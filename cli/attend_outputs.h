@@ -17,6 +17,12 @@
 
 namespace foveate::cli {
 
+/// A file that is no array.
+struct TextFile {
+  std::string path;
+  std::string text;
+};
+
 class AttendOutputs {
  public:
   struct Output {
@@ -38,8 +44,9 @@ class AttendOutputs {
   AdditiveGradients gradients() const;
   Tensor dropout_mask() const;
 
-  /// Writes all files, then puts them in place together. Outputs of one .safetensors file go into it side by side.
-  void write();
+  /// Writes all files, `more` among them, then puts them in place together. Outputs of one .safetensors file go into it side
+  /// by side.
+  void write(const std::vector<TextFile>& more = {});
 
   const std::vector<Output>& all() const { return outputs_; }
 

@@ -33,6 +33,10 @@ double scale_top(std::span<const Panel> panels) {
   for (const Panel& panel : panels) {
     for (const double weight : panel.weights.values) largest = std::max(largest, weight);
   }
+  return scale_top(largest);
+}
+
+double scale_top(double largest) {
   double top = 1;
   for (double decade = 1; largest > 0 && decade > 1e-9; decade /= 10) {
     for (const double step : {1.0, 0.5, 0.2}) {

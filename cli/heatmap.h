@@ -31,7 +31,8 @@ struct Panel {
 /// the picture.
 Weights pool_max(const Weights& weights, int64_t factor);
 
-/// Where the colour scale that all panels share ends: the least of 1, 0.5, 0.2, 0.1, 0.05, ... that no weight exceeds.
+/// Where a colour scale ends: the least of 1, 0.5, 0.2, 0.1, 0.05, ... that no weight exceeds; of all panels, one scale.
+double scale_top(double largest);
 double scale_top(std::span<const Panel> panels);
 
 struct Rgb {

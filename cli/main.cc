@@ -21,6 +21,7 @@
 #include "cli/demo.h"
 #include "cli/errors.h"
 #include "cli/info.h"
+#include "cli/inspect.h"
 #include "cli/interrupt.h"
 #include "cli/option_value.h"
 #include "cli/serve.h"
@@ -34,6 +35,7 @@ constexpr const char* kFooter = R"(Examples:
   foveate demo
   foveate serve
   foveate attend --q q.npy --k k.npy --v v.npy --causal --out o.npy
+  foveate inspect --q q.npy --k k.npy --causal
   foveate info --plan 1,8,8,2048,2048,64,64
   foveate verify --quick
   foveate verify-bits
@@ -165,6 +167,7 @@ int main(int argc, char** argv) {
   add_blocks(app);
   add_demo(app, exit_status);
   add_info(app);
+  add_inspect(app);
   add_serve(app);
   add_verify(app, exit_status);
   add_verify_bits(app, exit_status);

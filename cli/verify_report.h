@@ -49,9 +49,6 @@ std::string claims_json(std::span<const claims::Claim> claims);
 /// "7.98 (7.96 to 8.01)", or the value alone where there is no interval.
 std::string estimate_text(const claims::Estimate& estimate);
 
-/// The text in lines of at most `width` columns: broken at spaces, or between Chinese characters as Chinese is set.
-std::vector<std::string> wrapped(const std::string& text, int width);
-
 }  // namespace foveate::cli
 
 #endif  // FOVEATE_CLI_VERIFY_REPORT_H_

@@ -67,16 +67,28 @@ int64_t in_cell(int64_t i, int64_t n, int64_t cells) {
   return first(i + 1) - first(i);
 }
 
+/// A head's rows in chunks of whole tiles.
+struct Chunks {
+  int64_t tile_rows, rows, n;
+
+  Chunks(int64_t n_q, int64_t block_size, bool f64, const kernels::TargetKernels& kernels) {
+    const int64_t lanes = f64 ? kernels.f64.lanes : kernels.f32.lanes;
+    const int64_t vectors = f64 ? kernels::kTileVectors<double> : kernels::kTileVectors<float>;
+    tile_rows = lanes * tile_vectors(block_size, lanes, vectors);
+    const int64_t wanted = std::clamp<int64_t>(ceil_div(n_q, kLeastRows), 1, kMostChunks);
+    rows = std::max<int64_t>(1, ceil_div(ceil_div(n_q, wanted), tile_rows)) * tile_rows;
+    n = std::max<int64_t>(1, ceil_div(n_q, rows));
+  }
+};
+
 template <class T>
 Layout layout_of(const Extents& e, const InspectOutputs& outputs, int64_t lse_elements, int64_t block_size,
                  const kernels::TargetKernels& kernels) {
-  const int64_t lanes = kernels::of_type<T>(kernels).lanes;
+  const Chunks chunks(e.n_q, block_size, sizeof(T) == sizeof(double), kernels);
   Layout layout{};
-  layout.tile_rows = lanes * tile_vectors(block_size, lanes, kernels::kTileVectors<T>);
-  const int64_t wanted = std::clamp<int64_t>(ceil_div(e.n_q, kLeastRows), 1, kMostChunks);
-  // Whole tiles, so that chunks do not cut them.
-  layout.rows_per_chunk = std::max<int64_t>(1, ceil_div(ceil_div(e.n_q, wanted), layout.tile_rows)) * layout.tile_rows;
-  layout.chunks = std::max<int64_t>(1, ceil_div(e.n_q, layout.rows_per_chunk));
+  layout.tile_rows = chunks.tile_rows;
+  layout.rows_per_chunk = chunks.rows;
+  layout.chunks = chunks.n;
   const int64_t units = saturating_product(e.b * e.h_q, layout.chunks);
   const auto bytes = [](int64_t n, size_t size) {
     return whole_lines(saturating_product(n, static_cast<int64_t>(size)));
@@ -143,7 +155,6 @@ class Inspector {
     Execution execution = execution_;
     execution.workspace = nullptr;
     execution.workspace_bytes = 0;
-    execution.progress = nullptr;
     return attention(in_.q, in_.k, in_.v, {.lse = view(lse_, q[0], q[1], q[2], 1)}, in_.options, execution);
   }
 
@@ -360,6 +371,19 @@ Status inspect(const ConstTensor& q, const ConstTensor& k, const InspectOutputs&
   if (extents.b == 0 || extents.h_q == 0) return {};
   return q.dtype == DType::f64 ? inspect_as<double>(arguments, extents, execution, *kernels)
                                : inspect_as<float>(arguments, extents, execution, *kernels);
+}
+
+Status inspect_tasks(const AttentionShape& shape, int64_t workers, int64_t* tasks) {
+  AttentionPlan plan;
+  AttentionShape of_lse = shape;
+  of_lse.d_v = 1;
+  of_lse.weights = false;
+  FOVEATE_RETURN_IF_ERROR(attention_plan(of_lse, workers, &plan));
+  const kernels::TargetKernels* kernels = nullptr;
+  FOVEATE_RETURN_IF_ERROR(choose_kernels(&kernels));
+  const Chunks chunks(shape.n_q, shape.block_size, shape.dtype == DType::f64, *kernels);
+  *tasks = shape.b == 0 || shape.h_q == 0 ? 0 : plan.tasks + shape.b * shape.h_q * chunks.n;
+  return {};
 }
 
 }  // namespace foveate

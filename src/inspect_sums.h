@@ -45,8 +45,10 @@ struct HeadSums {
     if (std::isfinite(row.product_variance))
       foveate::join(keys, row.product_mean, product_squares_of_row, pairs, figures.product_mean, product_squares);
     raise(figures.largest_score, {row.largest_score, i, row.largest_key});
-    raise(figures.largest_weight, {row.largest_weight, i, row.largest_key});
-    figures.saturated += row.keys > 1 && row.largest_weight > kSaturated;
+    if (row.keys > 1) {
+      raise(figures.largest_weight, {row.largest_weight, i, row.largest_key});
+      figures.saturated += row.largest_weight > kSaturated;
+    }
     figures.lse_mean += row.lse;
     figures.entropy_mean += row.entropy;
     figures.effective_keys_mean += std::exp(row.entropy);
@@ -85,7 +87,9 @@ struct HeadSums {
     f.jacobian_mean /= n;
     f.sink_mass /= n;
     f.first_key_mass = received_by_first / n;
-    if (counted == 0) f.largest_score.value = f.largest_weight.value = std::numeric_limits<double>::quiet_NaN();
+    for (Extreme* most : {&f.largest_score, &f.largest_weight}) {
+      if (most->row < 0) most->value = std::numeric_limits<double>::quiet_NaN();
+    }
     return f;
   }
 

@@ -94,7 +94,8 @@ TEST_F(CliErrors, ErrorsWordByWord) {
       {{"--seed", "18446744073709551616"}, "--seed: '18446744073709551616' is not a whole number from 0 to 2^64 - 1"},
       {{"--seed", "1.0"}, "--seed: '1.0' is not a whole number from 0 to 2^64 - 1"},
       {{"--dropout-mask", "o.npy"}, "--dropout-mask: o.npy: is --out's" + kOwnFile},
-      {{"--stats", "s.json"}, "--stats: not built yet in foveate 0.1.0"},
+      {{"--stats", "s.safetensors"}, "--stats: s.safetensors: figures are written as JSON; name it so"},
+      {{"--stats", "o.npy"}, "--stats: o.npy: is --out's" + kOwnFile},
       {{"--caussal"}, "unexpected '--caussal'; did you mean --causal?" + kHelp},
       {{"--is-causal"}, "unexpected '--is-causal'; did you mean --causal?" + kHelp},
       {{"--attention-bias"}, "unexpected '--attention-bias'; did you mean --bias?" + kHelp},
@@ -232,7 +233,7 @@ TEST_F(CliErrors, ErrorsOfQKV) {
   EXPECT_EQ(run({"attend", "--q", "q.npy", "--out", "o.npy"}).err,
             "foveate attend: --k: missing; give --q, --k and --v, each a .npy file\n");
   EXPECT_EQ(attend({}).err,
-            "foveate attend: nothing to write: give --out, --lse, --weights or --dropout-mask, or --grad and a "
+            "foveate attend: nothing to write: give --out, --lse, --weights, --dropout-mask or --stats, or --grad and a "
             "gradient\n");
   EXPECT_EQ(
       attend({"--out", "o.npy"}).err,

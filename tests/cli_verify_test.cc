@@ -6,6 +6,7 @@
 
 #include "cli/terminal.h"
 #include "cli/verify_report.h"
+#include "cli/wrapped.h"
 #include "tests/cli_fixture.h"
 
 namespace foveate {

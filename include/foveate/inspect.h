@@ -68,7 +68,8 @@ struct HeadFigures {
   int64_t first_not_finite = -1;  ///< the row
   int64_t pairs = 0;              ///< of a row with figures, all its products finite, and a key that takes part
   double product_mean = 0, product_variance = 0;  ///< over the pairs
-  Extreme largest_score, largest_weight;
+  Extreme largest_score;
+  Extreme largest_weight;  ///< of rows that more than one key takes part in
   double lse_mean = 0, entropy_mean = 0, effective_keys_mean = 0, jacobian_mean = 0;
   double first_key_mass = 0;  ///< mean weight of key 0
   double sink_mass = 0;       ///< mean share that the head's sink takes: 1 - sum_j p_ij
@@ -105,6 +106,9 @@ struct InspectOutputs {
 /// packed sequences as many as there are, and the longest one's.
 FOVEATE_API Status inspect(const ConstTensor& q, const ConstTensor& k, const InspectOutputs& outputs,
                            const AttentionOptions& options = {}, const Execution& execution = {});
+
+/// How far Execution::progress counts in such a call, for that many workers.
+FOVEATE_API Status inspect_tasks(const AttentionShape& shape, int64_t workers, int64_t* tasks);
 
 }  // namespace foveate
 
