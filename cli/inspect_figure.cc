@@ -39,6 +39,11 @@ std::vector<double> received(const insight::Report& report, int64_t head) {
   return most;
 }
 
+/// "1 query", "300 keys".
+std::string counted(int64_t n, Language language, const char* one, const char* many, const char* zh) {
+  return language == Language::zh ? fmt::format("{} 个{}", n, zh) : fmt::format("{} {}", n, n == 1 ? one : many);
+}
+
 /// Which rows of cells have a query that is not finite.
 std::vector<bool> not_finite(const insight::Report& report, int64_t head) {
   std::vector<bool> rows(static_cast<size_t>(report.map_rows));
@@ -76,9 +81,10 @@ int64_t map_side(int64_t heads) { return heads <= 16 ? 256 : 128; }
 
 std::string figure_of(const insight::Report& report, Pooling pooling, bool png, Language language) {
   const AttentionShape& s = report.shape;
-  MapsPicture picture{.title = fmt::format(fmt::runtime(say(language, "Attention weights: {} queries, {} keys, d_k {}",
-                                                            "注意力权重：{} 个查询，{} 个键，d_k {}")),
-                                           s.n_q, s.n_kv, s.d_k),
+  MapsPicture picture{.title = say(language, "Attention weights: ", "注意力权重：") +
+                               counted(s.n_q, language, "query", "queries", "查询") + say(language, ", ", "，") +
+                               counted(s.n_kv, language, "key", "keys", "键") +
+                               fmt::format(fmt::runtime(say(language, ", d_k {}", "，d_k {}")), s.d_k),
                       .footnotes = footnotes(report, pooling, language),
                       .n_q = s.n_q,
                       .n_kv = s.n_kv,

@@ -24,6 +24,7 @@ constexpr double kUnderProfile = 56;  // ticks and the axis's name
 constexpr double kBetween = 26;
 constexpr int64_t kMostAbreast = 4;
 constexpr double kBar = 14;
+constexpr double kTurned = 70;  // the least height that its axis's name goes along
 constexpr double kLine = 17;
 
 constexpr int64_t kRaster = 512;  // pixels a raster has at least along an axis, so that no viewer blurs its cells
@@ -184,16 +185,16 @@ class Painter {
       svg += text_at(x + plot_width_, below, "class=\"t\" text-anchor=\"end\"", std::to_string(picture_.n_kv - 1));
     }
     svg += text_at(x + plot_width_ / 2, below, "text-anchor=\"middle\"", say(language_, "key j", "键 j"));
-    svg += text_at(x - 6, y + 9, "class=\"t\" text-anchor=\"end\"", "0");
-    if (picture_.n_q > 1) {
-      svg += text_at(x - 6, y + plot_height_, "class=\"t\" text-anchor=\"end\"", std::to_string(picture_.n_q - 1));
+    if (plot_height_ < kTurned) {  // a name along the axis would be longer than it
+      const std::string ends = picture_.n_q > 1 ? fmt::format(" 0-{}", picture_.n_q - 1) : " 0";
+      return svg + text_at(x - 6, y + plot_height_ / 2 + 4, "class=\"t\" text-anchor=\"end\"",
+                           say(language_, "query", "查询") + ends);
     }
+    svg += text_at(x - 6, y + 9, "class=\"t\" text-anchor=\"end\"", "0");
+    svg += text_at(x - 6, y + plot_height_, "class=\"t\" text-anchor=\"end\"", std::to_string(picture_.n_q - 1));
     const std::string turned =
-        plot_height_ < 70
-            ? "text-anchor=\"end\""
-            : fmt::format("text-anchor=\"middle\" transform=\"rotate(-90 {:.1f} {:.1f})\"", x - 12, middle);
-    return svg + text_at(x - (plot_height_ < 70 ? 14 : 12), middle + (plot_height_ < 70 ? 4 : 0), turned.c_str(),
-                         say(language_, "query i", "查询 i"));
+        fmt::format("text-anchor=\"middle\" transform=\"rotate(-90 {:.1f} {:.1f})\"", x - 12, middle);
+    return svg + text_at(x - 12, middle, turned.c_str(), say(language_, "query i", "查询 i"));
   }
 
   std::string color_bar(double left) const {
@@ -225,7 +226,7 @@ class Painter {
       return std::find(head.not_finite.begin(), head.not_finite.end(), true) != head.not_finite.end();
     });
     if (any) swatch(kNotFinite, "NaN, Inf");
-    return svg + text_at(left, y - 9, "class=\"t\"", say(language_, "weight", "权重"));
+    return svg + text_at(left, y - 13, "class=\"t\"", say(language_, "weight", "权重"));
   }
 
   const MapsPicture& picture_;

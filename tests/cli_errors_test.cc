@@ -232,9 +232,10 @@ TEST_F(CliErrors, ErrorsOfQKV) {
   save<float>("v.npy", {1, 2, 3, 4}, Floats(24));
   EXPECT_EQ(run({"attend", "--q", "q.npy", "--out", "o.npy"}).err,
             "foveate attend: --k: missing; give --q, --k and --v, each a .npy file\n");
-  EXPECT_EQ(attend({}).err,
-            "foveate attend: nothing to write: give --out, --lse, --weights, --dropout-mask or --stats, or --grad and a "
-            "gradient\n");
+  EXPECT_EQ(
+      attend({}).err,
+      "foveate attend: nothing to write: give --out, --lse, --weights, --dropout-mask or --stats, or --grad and a "
+      "gradient\n");
   EXPECT_EQ(
       attend({"--out", "o.npy"}).err,
       "foveate attend: k: 4 axes, shape [1, 2, 3, 4], where q has 3, shape [2, 3, 4]; give q, k and v equally many\n");
