@@ -154,13 +154,29 @@ void blocks(benchmark::State& state, const std::string& target, bool gradients) 
   state.counters["kept"] = static_cast<double>(std::count(&kept[0], &kept[kRows * kRows], true)) / (kRows * kRows);
 }
 
-/// What inspect() costs beside attention.
-void figures(benchmark::State& state, const std::string& target, bool causal) {
-  const auto a = std::make_shared<Arrays>(8, 2048, 64);
-  const auto heads = std::make_shared<std::vector<HeadFigures>>(8);
+/// Room for all that inspect() can give of 8 heads of 2048 rows.
+struct Figures {
+  static constexpr int64_t kHeads = 8, kLength = 2048, kTop = 5, kCells = 256;
+  std::vector<HeadFigures> heads = std::vector<HeadFigures>(kHeads);
+  std::vector<RowFigures> rows = std::vector<RowFigures>(kHeads * kLength);
+  std::vector<double> received = std::vector<double>(kHeads * kLength);
+  std::vector<KeyWeight> top = std::vector<KeyWeight>(kHeads * kLength * kTop);
+  std::vector<float> largest = std::vector<float>(kHeads * kCells * kCells), mean = largest;
+
+  InspectOutputs outputs(bool everything) {
+    if (!everything) return {.heads = heads.data()};
+    return {heads.data(), rows.data(), received.data(),
+            top.data(),   kTop,        {kCells, kCells, largest.data(), mean.data()}};
+  }
+};
+
+/// What inspect() costs beside attention: figures of heads alone, or everything.
+void figures(benchmark::State& state, const std::string& target, bool causal, bool everything) {
+  const auto a = std::make_shared<Arrays>(Figures::kHeads, Figures::kLength, 64);
+  const auto all = std::make_shared<Figures>();
   const AttentionOptions options{.causal = causal};
   compare(
-      state, target, [=] { return inspect(a->in(a->q), a->in(a->k), {.heads = heads->data()}, options); },
+      state, target, [=] { return inspect(a->in(a->q), a->in(a->k), all->outputs(everything), options); },
       forward(a, options), 0);
 }
 
@@ -174,8 +190,10 @@ void add_rows() {
           ->Unit(benchmark::kMillisecond);
     };
     for (const bool causal : {false, true}) {
-      add(causal ? "inspect/causal_N2048_d64" : "inspect/N2048_d64",
-          [=](benchmark::State& state) { figures(state, target, causal); });
+      for (const bool everything : {false, true}) {
+        const std::string name = std::string("inspect/") + (everything ? "all_" : "") + (causal ? "causal_" : "");
+        add((name + "N2048_d64").c_str(), [=](benchmark::State& state) { figures(state, target, causal, everything); });
+      }
     }
     for (const bool gradients : {false, true}) {
       const std::string grad = gradients ? "grad_" : "";

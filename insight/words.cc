@@ -105,10 +105,12 @@ Text place_of(int64_t offset) {
 Text on_rows_without_keys(const Finding& finding, const Report& report) {
   const auto n = static_cast<double>(report.q_lengths[static_cast<size_t>(finding.b)]);
   const Text rows = finding.least == finding.most
-                        ? text("{:.0f} of {:.0f} rows", "{1:.0f} 行中有 {0:.0f} 行", finding.most * n, n)
-                        : text("up to {:.0f} of {:.0f} rows", "{1:.0f} 行中至多有 {0:.0f} 行", finding.most * n, n);
+                        ? text("{0:.0f} of {1:.0f} rows", "{1:.0f} 行中有 {0:.0f} 行", finding.most * n, n)
+                        : text("up to {0:.0f} of {1:.0f} rows", "{1:.0f} 行中至多有 {0:.0f} 行", finding.most * n, n);
+  const bool one = std::round(finding.most * n) == 1;
   return Text{": ", "："} + rows +
-         Text{" see no key, and get o = 0; is the mask inverted, or the alignment the other one?",
+         Text{std::string(one ? " sees no key, and gets" : " see no key, and get") +
+                  " o = 0; is the mask inverted, or the alignment the other one?",
               "看不到任何键，o 为 0；掩码是不是反了，或者对齐方式选错了？"};
 }
 
@@ -188,8 +190,8 @@ Text words(const Finding& finding, const Report& report) {
       const int64_t head = finding.b * report.shape.h_q + finding.heads.front();
       const NotFinite& trace = report.traces[static_cast<size_t>(head)];
       return heads +
-             text(": {} of {} rows are not finite. The first, ", "：{1} 行中有 {0} 行不是有限数。最先是", trace.rows,
-                  report.q_lengths[static_cast<size_t>(finding.b)]) +
+             text(": {0} of {1} rows {2} not finite. The first, ", "：{1} 行中有 {0} 行不是有限数。最先是", trace.rows,
+                  report.q_lengths[static_cast<size_t>(finding.b)], trace.rows == 1 ? "is" : "are") +
              words(trace, report) + Text{".", "。"};
     }
     case Kind::empty:

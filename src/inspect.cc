@@ -46,12 +46,12 @@ struct Layout {
   int64_t cells;  ///< of a chunk's maps
   /// Bytes of each piece: of all, then of a worker.
   int64_t lse, received, sums, cell_most, cell_sums;
-  int64_t scratch, row_table, row_sums, row_lse, top, cell_rows;
+  int64_t scratch, row_table, row_sums, row_lse, top, top_scratch, cell_rows;
 
   int64_t bytes(int64_t workers) const {
     int64_t of_all = kWorkspaceAlign, of_worker = 0;
     for (const int64_t piece : {lse, received, sums, cell_most, cell_sums}) of_all = saturating_sum(of_all, piece);
-    for (const int64_t piece : {scratch, row_table, row_sums, row_lse, top, cell_rows}) {
+    for (const int64_t piece : {scratch, row_table, row_sums, row_lse, top, top_scratch, cell_rows}) {
       of_worker = saturating_sum(of_worker, piece);
     }
     return saturating_sum(of_all, saturating_product(workers, of_worker));
@@ -106,6 +106,7 @@ Layout layout_of(const Extents& e, const InspectOutputs& outputs, int64_t lse_el
   layout.row_sums = bytes(layout.tile_rows, sizeof(kernels::RowSums));
   layout.row_lse = bytes(layout.tile_rows, sizeof(T));
   layout.top = bytes(layout.tile_rows * outputs.top_keys, sizeof(kernels::TopKey));
+  layout.top_scratch = bytes(layout.tile_rows * outputs.top_keys, 2 * sizeof(T));
   layout.cell_rows = bytes(layout.tile_rows, sizeof(int64_t));
   return layout;
 }
@@ -132,6 +133,7 @@ class Inspector {
     row_sums_ = carve.take(workers * layout.row_sums);
     row_lse_ = carve.take(workers * layout.row_lse);
     top_ = carve.take(workers * layout.top);
+    top_scratch_ = carve.take(workers * layout.top_scratch);
     cell_rows_ = carve.take(workers * layout.cell_rows);
     const kernels::InspectKernels& of = *kernels::inspect_kernels(kernels.target);
     if constexpr (sizeof(T) == sizeof(double)) {
@@ -177,7 +179,6 @@ class Inspector {
     auto* const lse = reinterpret_cast<T*>(row_lse_ + worker * layout_.row_lse);
     auto* const top = reinterpret_cast<kernels::TopKey*>(top_ + worker * layout_.top);
     const InspectOutputs& wanted = in_.outputs;
-    std::fill_n(top, n * wanted.top_keys, kernels::TopKey{-1, 0});
     const int64_t written = tiles_.sequences().q_rows(b);
     for (int64_t r = 0; r < n; ++r) {
       const int64_t i = first + r;
@@ -191,6 +192,7 @@ class Inspector {
                                  received_ + unit * e_.n_kv,
                                  top,
                                  wanted.top_keys,
+                                 reinterpret_cast<T*>(top_scratch_ + worker * layout_.top_scratch),
                                  pool(first, n, unit, worker)};
     task.tile.rows = rows;
     task.tile.n_rows = n;
@@ -270,21 +272,24 @@ class Inspector {
   void finish_maps(int64_t head) {
     const InspectMaps& maps = in_.outputs.maps;
     for (int64_t y = 0; y < maps.rows; ++y) {
-      for (int64_t x = 0; x < maps.columns; ++x) {
-        float most = 0;
-        double sum = 0;
-        for (int64_t chunk = 0; chunk < layout_.chunks; ++chunk) {
-          const int64_t last_query = std::min((chunk + 1) * layout_.rows_per_chunk, e_.n_q) - 1;
-          const int64_t first = first_cell_row(chunk), last = cell_row(maps, last_query, e_.n_q);
-          if (y < first || y > last) continue;
-          const int64_t at = (head * layout_.chunks + chunk) * layout_.cells + (y - first) * maps.columns + x;
-          most = std::max(most, cell_most_[at]);
-          sum += cell_sums_[at];
+      const auto queries = static_cast<double>(in_cell(y, e_.n_q, maps.rows));
+      float* const largest = maps.largest == nullptr ? nullptr : maps.largest + (head * maps.rows + y) * maps.columns;
+      float* const mean = maps.mean == nullptr ? nullptr : maps.mean + (head * maps.rows + y) * maps.columns;
+      if (largest != nullptr) std::fill_n(largest, maps.columns, 0.0F);
+      double* sums = nullptr;  // those of the first chunk that has the row, the others' added to them
+      for (int64_t chunk = 0; chunk < layout_.chunks; ++chunk) {
+        const int64_t last_query = std::min((chunk + 1) * layout_.rows_per_chunk, e_.n_q) - 1;
+        const int64_t first = first_cell_row(chunk), last = cell_row(maps, last_query, e_.n_q);
+        if (y < first || y > last) continue;
+        const int64_t at = (head * layout_.chunks + chunk) * layout_.cells + (y - first) * maps.columns;
+        for (int64_t x = 0; largest != nullptr && x < maps.columns; ++x) {
+          largest[x] = std::max(largest[x], cell_most_[at + x]);
         }
-        const int64_t pairs = in_cell(y, e_.n_q, maps.rows) * in_cell(x, e_.n_kv, maps.columns);
-        const int64_t cell = (head * maps.rows + y) * maps.columns + x;
-        if (maps.largest != nullptr) maps.largest[cell] = most;
-        if (maps.mean != nullptr) maps.mean[cell] = static_cast<float>(sum / static_cast<double>(pairs));
+        for (int64_t x = 0; sums != nullptr && x < maps.columns; ++x) sums[x] += cell_sums_[at + x];
+        if (sums == nullptr) sums = cell_sums_ + at;
+      }
+      for (int64_t x = 0; mean != nullptr && x < maps.columns; ++x) {
+        mean[x] = static_cast<float>(sums[x] / (queries * static_cast<double>(in_cell(x, e_.n_kv, maps.columns))));
       }
     }
   }
@@ -301,7 +306,7 @@ class Inspector {
   HeadSums* sums_;
   float* cell_most_;
   double* cell_sums_;
-  char *scratch_, *row_tables_, *row_sums_, *row_lse_, *top_, *cell_rows_;
+  char *scratch_, *row_tables_, *row_sums_, *row_lse_, *top_, *top_scratch_, *cell_rows_;
 };
 
 template <class T>
@@ -319,6 +324,7 @@ Status inspect_as(const InspectArguments& in, const Extents& extents, const Exec
 }
 
 constexpr int64_t kMostTop = 1024, kMostCells = 65536;
+constexpr int64_t kMostKeys = (int64_t{1} << 31) - 1;  // of which the greatest weights are kept, in 32-bit lanes
 
 Status check_cells(const char* name, int64_t cells, const char* of, int64_t most) {
   most = std::min(most, kMostCells);
@@ -337,6 +343,10 @@ Status check_outputs(const InspectOutputs& outputs, const Extents& e) {
   if (outputs.top != nullptr && (outputs.top_keys < 1 || outputs.top_keys > kMostTop)) {
     return Status::error(kInvalid, "top_keys: %lld; expected 1 to %lld", static_cast<long long>(outputs.top_keys),
                          static_cast<long long>(kMostTop));
+  }
+  if (outputs.top != nullptr && e.n_kv > kMostKeys) {
+    return Status::error(StatusCode::not_supported, "top: %lld keys; expected at most %lld",
+                         static_cast<long long>(e.n_kv), static_cast<long long>(kMostKeys));
   }
   if (!wants_maps) return {};
   FOVEATE_RETURN_IF_ERROR(check_cells("rows", maps.rows, "n_q", e.n_q));

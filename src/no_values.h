@@ -12,7 +12,7 @@ namespace foveate {
 inline ConstTensor no_values(const ConstTensor& k) {
   static constexpr double zero = 0;
   return {
-      &zero, k.dtype == DType::f64 ? DType::f64 : DType::f32, {k.shape[0], k.shape[1], k.shape[2], 1}, {0, 0, 0, 0}};
+      &zero, k.dtype == DType::f64 ? DType::f64 : DType::f32, {k.shape[0], k.shape[1], k.shape[2], 0}, {0, 0, 0, 0}};
 }
 
 }  // namespace foveate

@@ -42,8 +42,9 @@ struct InspectTask {
   const T* lse;      ///< [n_rows]; not finite: the row's weights count as 0
   RowSums* rows;     ///< [n_rows]; empty
   double* received;  ///< [n_kv]; added to
-  TopKey* top;       ///< [n_rows][top_keys], of weight 0 at first: the greatest weights, greatest first
-  int64_t top_keys;  ///< 0: none are kept
+  TopKey* top;       ///< [n_rows][top_keys]: written, the greatest weights, greatest first; {-1, 0} behind the last
+  int64_t top_keys;  ///< 0: none are kept; else n_kv is below 2^31
+  T* top_scratch;    ///< 2 * top_keys * width
   Pool pool;
 };
 
