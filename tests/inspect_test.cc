@@ -143,7 +143,7 @@ std::string judge_row(const Case<T>& c, const Expected<T>& expected, const RowFi
 /// A head's figures are those of its rows.
 void judge_head(const HeadFigures& head, const RowFigures* rows, int64_t n, const double* received) {
   HeadFigures sums;
-  double products = 0, largest_score = -std::numeric_limits<double>::infinity(), largest_weight = 0;
+  double products = 0, largest_score = -std::numeric_limits<double>::infinity(), largest_weight = -1;
   for (int64_t i = 0; i < n; ++i) {
     const RowFigures& row = rows[i];
     sums.empty += row.keys == 0;
@@ -180,7 +180,7 @@ void judge_head(const HeadFigures& head, const RowFigures* rows, int64_t n, cons
   near(head.jacobian_mean, sums.jacobian_mean / counted);
   near(head.first_key_mass, received[0] / counted);
   EXPECT_EQ(head.largest_score.value, largest_score);
-  ASSERT_EQ(head.largest_weight.row < 0, largest_weight == 0);
+  ASSERT_EQ(head.largest_weight.row < 0, largest_weight < 0);
   EXPECT_EQ(rows[head.largest_score.row].largest_score, largest_score);
   if (head.largest_weight.row < 0) return;
   EXPECT_EQ(head.largest_weight.value, largest_weight);
