@@ -433,6 +433,18 @@ TEST(InspectBits, WorkersDoNotMatter) {
   });
 }
 
+/// Those of equal weights keep their order when a greater one comes among them.
+TEST(InspectFigures, TopKeysAmongEqualOnes) {
+  const float q = 1;
+  const std::vector<float> k = {3, 1, 1, 2, 1, 2, 3};
+  std::vector<KeyWeight> top(6);
+  on_each_target([&] {
+    ASSERT_TRUE(inspect(view(&q, 1, 1, 1, 1), view(k.data(), 1, 1, 7, 1), {.top = top.data(), .top_keys = 6}).ok());
+    const int64_t want[] = {0, 6, 3, 5, 1, 2};
+    for (size_t t = 0; t < 6; ++t) EXPECT_EQ(top[t].key, want[t]) << t;
+  });
+}
+
 TEST(InspectProgress, CountsAsFarAsItSays) {
   const Case<float> c({.b = 2, .h_q = 4, .h_kv = 2, .n_q = 1300, .n_kv = 70, .d_k = 8, .seed = 44});
   std::atomic<int64_t> done = 0;

@@ -192,10 +192,11 @@ HWY_NOINLINE void KeepTops(D d, const BlockRange& range, Inspection<T>& in) {
       auto weight = hn::Load(d, tile.s + place * tile.width + lane);
       if (HWY_LIKELY(hn::AllFalse(d, hn::Gt(weight, least)))) continue;
       auto key = hn::Set(dk, static_cast<typename Tops<T>::Key>(range.origin + place));
+      auto takes = hn::FirstN(d, 0);  // and once it has taken a place, all below move down by one
       for (int64_t at = lane; at <= last + lane; at += tile.width) {
         const auto kept = hn::Load(d, tops.weights + at);
         const auto kept_key = hn::Load(dk, tops.keys + at);
-        const auto takes = hn::Gt(weight, kept);
+        takes = hn::Or(takes, hn::Gt(weight, kept));
         const auto takes_key = hn::RebindMask(dk, takes);
         hn::Store(hn::IfThenElse(takes, weight, kept), d, tops.weights + at);
         hn::Store(hn::IfThenElse(takes_key, key, kept_key), dk, tops.keys + at);
