@@ -46,12 +46,14 @@ void add_gradients(CLI::App& command, AttendArguments& arguments) {
 }
 
 void add_kind(CLI::App& command, AttendArguments& arguments) {
-  add_value(command, kScores, "--score", "dot|additive|linear",
-            "q . k; w . tanh(wq q + wk k + b); or no softmax, phi(q) . phi(k) with phi = elu + 1 (default dot)",
-            [&](const std::string& value) {
-              constexpr ScoreKind kKinds[] = {ScoreKind::product, ScoreKind::additive, ScoreKind::linear};
-              arguments.score = kKinds[one_of("--score", value, {"dot", "additive", "linear"})];
-            });
+  add_value(
+      command, kScores, "--score", "dot|additive|linear",
+      "q . k; w . tanh(wq q + wk k + b), --scale 1 by default; or no softmax, phi(q) . phi(k) with phi = elu + 1 and a "
+      "--mask of [b, h_kv, 1, n_kv] (default dot)",
+      [&](const std::string& value) {
+        constexpr ScoreKind kKinds[] = {ScoreKind::product, ScoreKind::additive, ScoreKind::linear};
+        arguments.score = kKinds[one_of("--score", value, {"dot", "additive", "linear"})];
+      });
   add_file(command, kScores, "--wq", "of --score additive: float, projects queries  [d_a, d_k]", arguments.wq);
   add_file(command, kScores, "--wk", "likewise keys  [d_a, d_k]", arguments.wk);
   add_file(command, kScores, "--w", "likewise, the weight of each tanh  [d_a]", arguments.w);

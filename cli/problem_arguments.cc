@@ -71,7 +71,7 @@ void declare_inputs(CLI::App& command, ProblemArguments& arguments) {
 
 void declare_scores(CLI::App& command, ProblemArguments& arguments) {
   AttentionOptions& options = arguments.options;
-  add_value(command, kScores, "--scale", "X", "multiplies scores (default 1/sqrt(d_k); 1 of additive scores)",
+  add_value(command, kScores, "--scale", "X", "multiplies scores (default 1/sqrt(d_k))",
             [&](const std::string& value) { options.scale = finite_number("--scale", value); });
   add_value(command, kScores, "--softcap", "X", "scores pass through X * tanh(score / X) (default 0: off)",
             [&](const std::string& value) { options.softcap = finite_number("--softcap", value); });
@@ -95,9 +95,7 @@ void declare_masking(CLI::App& command, ProblemArguments& arguments) {
               options.window_left = sides[0];
               options.window_right = sides[1];
             });
-  add_file(command, kMasking, "--mask",
-           "bool, true = takes part; broadcast to [b, h_q, n_q, n_kv] (--score linear: [b, h_kv, 1, n_kv])",
-           arguments.mask);
+  add_file(command, kMasking, "--mask", "bool, true = takes part; broadcast to [b, h_q, n_q, n_kv]", arguments.mask);
   add_file(command, kMasking, "--blocks",
            "bool, true = kept; broadcast to [b, h_q, ceil(n_q/N), ceil(n_kv/N)], N = --block-size (foveate blocks)",
            arguments.blocks);

@@ -202,7 +202,7 @@ Text words(const Finding& finding, const Report& report) {
                   " 把 {} 的注意力放在键 {} 上：这是注意力汇（attention sink）。");
     case Kind::one_key:
       return says(" puts {} of its mass on key {} alone.", " put {} of their mass on key {} alone.",
-                  " 把 {} 的注意力只放在键 {} 上。");
+                  " 把 {} 的注意力放在键 {} 这一个键上。");
     case Kind::learned_sink:
       return says(" gives {} of its weight to its sink, and takes little from the values.",
                   " give {} of their weight to their sinks, and take little from the values.",
