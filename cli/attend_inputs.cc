@@ -50,7 +50,7 @@ io::Array read_only_tensor(std::string_view name, const std::string& path) {
 /// Reads what options name: tensors of --in, and files.
 class Reader {
  public:
-  explicit Reader(const AttendArguments& arguments) : arguments_(arguments) {}
+  explicit Reader(const ProblemArguments& arguments) : arguments_(arguments) {}
 
   /// The array an option names, or none where it was left out.
   io::Array array(std::string_view name, const std::string& value) const {
@@ -84,7 +84,7 @@ class Reader {
   }
 
  private:
-  const AttendArguments& arguments_;
+  const ProblemArguments& arguments_;
 };
 
 void require_matching_axes(const AttendInputs& inputs) {
@@ -137,6 +137,12 @@ bool other_layout_fits(const AttentionShape& shape) {
 }
 
 }  // namespace
+
+io::Array load_floats(const ProblemArguments& arguments, std::string_view name, const std::string& value) {
+  io::Array array = Reader(arguments).array(name, value);
+  if (array.dtype != DType::none) require_float(name, array);
+  return array;
+}
 
 AttendInputs load_inputs(const AttendArguments& arguments, const PieceLimits& limits) {
   constexpr std::string_view kBroadcast = "give at most 4, broadcast to [b, h_q, n_q, n_kv]";

@@ -31,6 +31,9 @@ struct AttendInputs {
 /// left to the library.
 AttendInputs load_inputs(const AttendArguments& arguments, const PieceLimits& limits = {});
 
+/// One array of floats more that an option names, of any axes; none where it was left out.
+io::Array load_floats(const ProblemArguments& arguments, std::string_view name, const std::string& value);
+
 /// The options with their arrays, which `inputs` keeps.
 AttentionOptions options_with_arrays(const AttentionOptions& options, const AttendInputs& inputs);
 

@@ -19,6 +19,7 @@
 #include "cli/attend.h"
 #include "cli/blocks.h"
 #include "cli/demo.h"
+#include "cli/diagnose.h"
 #include "cli/errors.h"
 #include "cli/info.h"
 #include "cli/inspect.h"
@@ -36,6 +37,7 @@ constexpr const char* kFooter = R"(Examples:
   foveate serve
   foveate attend --q q.npy --k k.npy --v v.npy --causal --out o.npy
   foveate inspect --q q.npy --k k.npy --causal
+  foveate diagnose --q q.npy --k k.npy --v v.npy --causal --out mine.npy
   foveate info --plan 1,8,8,2048,2048,64,64
   foveate verify --quick
   foveate verify-bits
@@ -166,6 +168,7 @@ int main(int argc, char** argv) {
   add_attend(app);
   add_blocks(app);
   add_demo(app, exit_status);
+  add_diagnose(app, exit_status);
   add_info(app);
   add_inspect(app);
   add_serve(app);

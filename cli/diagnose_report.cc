@@ -1,0 +1,232 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/diagnose_report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "cli/wrapped.h"
+
+namespace foveate::cli {
+namespace {
+
+using diagnosis::Diagnosis;
+using diagnosis::Difference;
+using diagnosis::Explanation;
+using diagnosis::Mistake;
+using diagnosis::Text;
+using diagnosis::Verdict;
+using Json = nlohmann::ordered_json;
+
+constexpr int kWidth = 80;
+constexpr size_t kMostHeads = 8;  ///< that are named
+
+/// 8,192.
+std::string grouped(int64_t n) {
+  std::string digits = std::to_string(n);
+  for (auto at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) digits.insert(static_cast<size_t>(at), ",");
+  return digits;
+}
+
+/// As the file counts: out by its layout, lse [b, h, n] in any.
+std::vector<int64_t> index_of(const Difference& at, const FileAxes& axes) {
+  std::vector<int64_t> index = {at.b, at.h, at.i};
+  if (at.d >= 0 && axes.count > 2 && axes.layout == Layout::bnhd) index = {at.b, at.i, at.h};
+  index.erase(index.begin(), index.begin() + static_cast<std::ptrdiff_t>(4 - axes.count));
+  if (at.d >= 0) index.push_back(at.d);
+  return index;
+}
+
+/// Paragraphs of at most 80 columns, in one language.
+class Page {
+ public:
+  explicit Page(Language language) : language_(language) {}
+
+  const char* in(const Text& text) const { return say(language_, text.en, text.zh); }
+
+  template <class... Values>
+  std::string format(const char* english, const char* chinese, const Values&... values) const {
+    return fmt::format(fmt::runtime(say(language_, english, chinese)), values...);
+  }
+
+  template <class... Values>
+  void add(const char* english, const char* chinese, const Values&... values) {
+    add_text("", format(english, chinese, values...));
+  }
+
+  /// After a mark, below which the lines that follow begin.
+  void add_text(const std::string& mark, const std::string& text) {
+    std::string head = mark;
+    for (const std::string& line : wrapped(text, kWidth - static_cast<int>(mark.size()))) {
+      text_ += head + line + "\n";
+      head.assign(mark.size(), ' ');
+    }
+  }
+
+  /// "They were not scaled. Scale them."
+  std::string sentence(const Mistake& mistake) const {
+    std::string name = in(mistake.name);
+    if (language_ == Language::en && name[0] >= 'a' && name[0] <= 'z' && name.rfind("lse", 0) != 0 && name[1] != ' ' &&
+        name[1] != ',') {
+      name[0] = static_cast<char>(name[0] - 'a' + 'A');
+    }
+    return format("{}. {}", "{}。{}", name, in(mistake.remedy));
+  }
+
+  const std::string& text() const { return text_; }
+
+ private:
+  Language language_;
+  std::string text_;
+};
+
+void add_right(Page& page, const Diagnosis& d, const FileAxes& axes, bool with_lse) {
+  if (d.elements == 0) {
+    page.add("The result is right: it has no elements.", "结果正确：其中没有元素。");
+    return;
+  }
+  page.add("The result is right: {} elements within {}'s rounding (largest difference {:.2g}, at {}).",
+           "结果正确：{} 个元素都在 {} 的舍入误差之内（最大差 {:.2g}，位于 {}）。", grouped(d.elements),
+           name_of(d.precision), d.largest_difference, index_of(d.largest, axes));
+  if (with_lse) page.add("So is lse: {} rows.", "lse 也正确：{} 行。", grouped(d.rows));
+}
+
+void add_mistakes(Page& page, const Diagnosis& d) {
+  const bool alone = d.explanations.size() == 1;
+  if (d.verdict == Verdict::two_mistakes) {
+    page.add("Not right. Two mistakes together explain it:", "结果不正确。两处错误合在一起可以解释：");
+  } else if (alone) {
+    page.add("Not right. One mistake explains it:", "结果不正确。一处错误即可解释：");
+  } else {
+    page.add("Not right. Any one of these mistakes explains it; these arrays cannot tell them apart:",
+             "结果不正确。下列任何一处错误都可以解释，凭这些数组无法区分：");
+  }
+  for (size_t n = 0; n < d.explanations.size(); ++n) {
+    if (n > 0 && d.verdict == Verdict::two_mistakes) {
+      page.add("or, which these arrays cannot tell apart:", "或者（凭这些数组无法区分）：");
+    }
+    for (const Mistake* mistake : d.explanations[n].mistakes) {
+      page.add_text(alone && d.verdict == Verdict::mistake ? "  " : "  - ", page.sentence(*mistake));
+    }
+  }
+}
+
+void add_explained(Page& page, const Diagnosis& d) {
+  add_mistakes(page, d);
+  const Explanation& best = d.explanations.front();
+  if (d.dropout > 0) {
+    page.add("Weights were left out with probability {:.2f}: solved for in {} rows.",
+             "权重被丢弃的概率约为 {:.2f}：由 {} 行解出。", d.dropout, grouped(best.rows_compared));
+    return;
+  }
+  page.add("Residual {:.2g} (without it {:.2g}). Compared: {} of {} rows.",
+           "残差 {:.2g}（不计此错误时为 {:.2g}）。比较了 {} / {} 行。", best.residual, d.largest_difference,
+           grouped(best.rows_compared), grouped(d.rows));
+}
+
+void add_right_rows(Page& page, const Diagnosis& d) {
+  const auto& [first, last, heads] = d.right_rows;
+  if (last >= first) {
+    page.add("Rows {} to {} of every head are right.", "每个头的第 {} 到 {} 行都正确。", first, last);
+  }
+  if (heads.empty()) return;
+  std::string names;
+  for (size_t n = 0; n < std::min(heads.size(), kMostHeads); ++n) {
+    names += fmt::format("{}[{}, {}]", n == 0 ? "" : ", ", heads[n].first, heads[n].second);
+  }
+  if (heads.size() > kMostHeads) names += ", ...";
+  page.add("Right as a whole are {} heads [b, h]: {}.", "整个头都正确的有 {} 个（[b, h]）：{}。", heads.size(), names);
+}
+
+void add_unknown(Page& page, const Diagnosis& d, const FileAxes& axes) {
+  page.add("Not right, and no mistake known here explains it ({} tried, alone and in pairs).",
+           "结果不正确，但已知的错误都不能解释（单独和成对共试了 {} 种）。", grouped(d.tried));
+  const char* array = d.first.d < 0 ? "lse" : "out";
+  page.add("First difference: {} at {} is {:.6g}, expected {:.6g}.", "第一处不同：{} 的 {} 处为 {:.6g}，应为 {:.6g}。",
+           array, index_of(d.first, axes), d.first.got, d.first.expected);
+  page.add("{} of {} rows differ. Largest difference of out {:.2g}, root mean square {:.2g}.",
+           "{} / {} 行不同。out 的最大差为 {:.2g}，均方根为 {:.2g}。", grouped(d.differing_rows), grouped(d.rows),
+           d.largest_difference, d.rms_difference);
+  add_right_rows(page, d);
+}
+
+/// JSON has no word for what is not finite.
+Json number(double x) {
+  if (std::isfinite(x)) return x;
+  return std::isnan(x) ? "NaN" : x > 0 ? "Infinity" : "-Infinity";
+}
+
+Json json_of(const Explanation& explanation) {
+  Json mistakes = Json::array();
+  for (const Mistake* one : explanation.mistakes) {
+    mistakes.push_back({{"id", one->id},
+                        {"name", one->name.en},
+                        {"name_zh", one->name.zh},
+                        {"remedy", one->remedy.en},
+                        {"remedy_zh", one->remedy.zh}});
+  }
+  return {{"mistakes", mistakes}, {"residual", explanation.residual}, {"rows_compared", explanation.rows_compared}};
+}
+
+Json json_of(const Difference& difference, const FileAxes& axes) {
+  return {{"array", difference.d < 0 ? "lse" : "out"},
+          {"index", index_of(difference, axes)},
+          {"got", number(difference.got)},
+          {"expected", number(difference.expected)}};
+}
+
+Json right_rows_of(const diagnosis::RightRows& rows) {
+  Json heads = Json::array();
+  for (const auto& [b, h] : rows.heads) heads.push_back({b, h});
+  Json stretch;
+  if (rows.last >= rows.first) stretch = {rows.first, rows.last};
+  return {{"of_every_head", stretch}, {"heads", heads}};
+}
+
+}  // namespace
+
+std::string diagnosis_text(const Diagnosis& diagnosis, const FileAxes& axes, bool with_lse, Language language) {
+  Page page(language);
+  if (diagnosis.verdict == Verdict::right) {
+    add_right(page, diagnosis, axes, with_lse);
+  } else if (diagnosis.verdict == Verdict::unknown) {
+    add_unknown(page, diagnosis, axes);
+  } else {
+    add_explained(page, diagnosis);
+  }
+  if (diagnosis.pairs_left_out) {
+    page.add("Pairs with a softmax over the queries were not tried: they would take too long at this size.",
+             "没有试「softmax 沿查询轴」与其他错误的组合：在这样的规模下太费时。");
+  }
+  return page.text();
+}
+
+std::string diagnosis_json(const Diagnosis& d, const FileAxes& axes) {
+  Json ids = Json::array(), explanations = Json::array();
+  for (const Explanation& one : d.explanations) explanations.push_back(json_of(one));
+  if (!d.explanations.empty()) {
+    for (const Mistake* one : d.explanations.front().mistakes) ids.push_back(one->id);
+  }
+  const bool differs = d.differing_rows > 0;
+  const Json json = {{"foveate", FOVEATE_VERSION},
+                     {"verdict", name_of(d.verdict)},
+                     {"mistakes", ids},
+                     {"explanations", explanations},
+                     {"dropout", d.dropout > 0 ? Json(d.dropout) : Json()},
+                     {"precision", name_of(d.precision)},
+                     {"rows", d.rows},
+                     {"elements", d.elements},
+                     {"differing_rows", d.differing_rows},
+                     {"largest_difference", d.largest_difference},
+                     {"rms_difference", d.rms_difference},
+                     {"first_difference", differs ? json_of(d.first, axes) : Json()},
+                     {"right_rows", differs ? right_rows_of(d.right_rows) : Json()},
+                     {"tried", d.tried},
+                     {"pairs_left_out", d.pairs_left_out}};
+  return json.dump(2) + "\n";
+}
+
+}  // namespace foveate::cli

@@ -1,0 +1,28 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+//
+// Dropout left on: random numbers that are not known, so no variant reproduces it. But a row with no more keys than values
+// have components tells its weights, and those are either 0 or all the same multiple of what they should be.
+#ifndef FOVEATE_DIAGNOSIS_DROPOUT_H_
+#define FOVEATE_DIAGNOSIS_DROPOUT_H_
+
+#include <optional>
+#include <vector>
+
+#include "diagnosis/fit.h"
+#include "diagnosis/problem.h"
+
+namespace foveate::diagnosis {
+
+struct Dropout {
+  double probability = 0;
+  bool rescaled = true;  ///< weights that were kept were divided by 1 - P
+  double residual = 0;   ///< the largest difference from rows of such weights
+  int64_t rows = 0;      ///< whose weights were solved for
+};
+
+/// Nothing where the weights of too few rows can be solved for, or some weight is neither.
+std::optional<Dropout> find_dropout(const Problem& problem, const std::vector<RowIndex>& rows);
+
+}  // namespace foveate::diagnosis
+
+#endif  // FOVEATE_DIAGNOSIS_DROPOUT_H_

@@ -1,0 +1,258 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+//
+// Mistakes in scores and in the softmax.
+#include <cmath>
+
+#include "diagnosis/mistakes.h"
+
+namespace foveate::diagnosis {
+namespace {
+
+double d_k_of(const Problem& p) { return static_cast<double>(p.shape().d_k); }
+double d_model_of(const Problem& p) { return static_cast<double>(p.shape().h_q) * d_k_of(p); }
+
+bool set_scale(Variant& v, double scale) {
+  if (scale == v.scale) return false;
+  v.scale = scale;
+  return true;
+}
+
+bool set_axis(Variant& v, SoftmaxAxis axis) {
+  v.axis = axis;
+  return true;
+}
+
+bool has_bias(const Problem& p) { return p.options().bias.present(); }
+bool has_alibi(const Problem& p) { return !p.slopes().empty(); }
+bool has_sinks(const Problem& p) { return !p.sinks().empty(); }
+bool has_softcap(const Problem& p) { return p.options().softcap > 0; }
+
+std::vector<Mistake> scale_mistakes() {
+  return {
+      {"scale-none",
+       Kind::scale,
+       {"the scores were not scaled", "分数没有缩放"},
+       {"Multiply q k^T by 1/sqrt(d_k), or by the scale that was meant, before the softmax.",
+        "在 softmax 之前，把 q k^T 乘以 1/sqrt(d_k)（或题目要求的缩放系数）。"},
+       [](Variant& v, const Problem&) { return set_scale(v, 1); }},
+      {"scale-d-k",
+       Kind::scale,
+       {"the scores were divided by d_k in place of its square root", "分数除以了 d_k，而不是它的平方根"},
+       {"Divide by sqrt(d_k).", "应除以 sqrt(d_k)。"},
+       [](Variant& v, const Problem& p) { return set_scale(v, 1 / d_k_of(p)); }},
+      {"scale-twice",
+       Kind::scale,
+       {"the scale was applied twice", "缩放做了两次"},
+       {"Scale either the queries or the scores; a library call often scales already.",
+        "缩放查询或缩放分数，只做一处；调用的库函数往往已经缩放过。"},
+       [](Variant& v, const Problem&) { return set_scale(v, v.scale * v.scale); }},
+      {"scale-root-d-model",
+       Kind::scale,
+       {"the scores were divided by the root of d_model = h_q * d_k in place of the root of d_k",
+        "分数除以了 sqrt(d_model)（d_model = h_q * d_k），而不是 sqrt(d_k)"},
+       {"The dimension that counts is a head's own: d_k.", "起作用的是单个头的维度 d_k。"},
+       [](Variant& v, const Problem& p) { return p.shape().h_q > 1 && set_scale(v, 1 / std::sqrt(d_model_of(p))); }},
+      {"scale-d-model",
+       Kind::scale,
+       {"the scores were divided by d_model = h_q * d_k", "分数除以了 d_model = h_q * d_k"},
+       {"Divide by the root of a head's dimension: sqrt(d_k).", "应除以单个头的维度的平方根 sqrt(d_k)。"},
+       [](Variant& v, const Problem& p) { return p.shape().h_q > 1 && set_scale(v, 1 / d_model_of(p)); }},
+      {"scale-multiplied",
+       Kind::scale,
+       {"the scores were multiplied by sqrt(d_k) in place of divided", "分数乘以了 sqrt(d_k)，本应相除"},
+       {"Divide q k^T by sqrt(d_k).", "应将 q k^T 除以 sqrt(d_k)。"},
+       [](Variant& v, const Problem& p) { return set_scale(v, std::sqrt(d_k_of(p))); }},
+      {"scale-default",
+       Kind::scale,
+       {"the default scale 1/sqrt(d_k) was used in place of the one given",
+        "用了默认的 1/sqrt(d_k)，没有用给定的缩放系数"},
+       {"Hand the scale on to whatever computes the scores.", "把缩放系数传给计算分数的函数。"},
+       [](Variant& v, const Problem& p) { return set_scale(v, 1 / std::sqrt(d_k_of(p))); }},
+  };
+}
+
+std::vector<Mistake> softmax_mistakes() {
+  return {
+      {"softmax-over-queries",
+       Kind::axis,
+       {"the softmax was taken over the queries in place of the keys", "softmax 沿查询轴做了，本应沿键轴"},
+       {"Take it along the last axis of the scores: dim=-1.", "沿分数的最后一个轴做：dim=-1。"},
+       [](Variant& v, const Problem&) { return set_axis(v, SoftmaxAxis::queries); }},
+      {"softmax-over-heads",
+       Kind::axis,
+       {"the softmax was taken over the heads in place of the keys", "softmax 沿头轴做了，本应沿键轴"},
+       {"Take it along the last axis of the scores: dim=-1.", "沿分数的最后一个轴做：dim=-1。"},
+       [](Variant& v, const Problem&) { return set_axis(v, SoftmaxAxis::heads); }},
+      {"softmax-over-batch",
+       Kind::axis,
+       {"the softmax was taken over the batch in place of the keys", "softmax 沿批次轴做了，本应沿键轴"},
+       {"Take it along the last axis of the scores: dim=-1.", "沿分数的最后一个轴做：dim=-1。"},
+       [](Variant& v, const Problem&) { return set_axis(v, SoftmaxAxis::batch); }},
+      {"softmax-none",
+       Kind::axis,
+       {"the softmax was left out: scores were taken for weights", "漏掉了 softmax：直接把分数当作权重"},
+       {"Put the scores through a softmax over the keys before they meet the values.",
+        "分数先沿键轴做 softmax，再与值相乘。"},
+       [](Variant& v, const Problem&) {
+         v.axis = SoftmaxAxis::none;
+         return true;
+       }},
+      {"no-maximum-shift",
+       Kind::shift,
+       {"the row's maximum was not subtracted before exp, which overflows",
+        "取 exp 之前没有减去每行的最大值，于是溢出"},
+       {"Subtract each row's largest score first: exp(s - max s). It cancels in the weights.",
+        "先减去每行的最大分数：exp(s - max s)；它在权重里会约掉。"},
+       [](Variant& v, const Problem&) {
+         v.shifted = false;
+         return v.axis == SoftmaxAxis::keys;
+       }},
+  };
+}
+
+std::vector<Mistake> addend_mistakes() {
+  return {
+      {"bias-forgotten",
+       Kind::bias,
+       {"the bias was left out", "漏掉了偏置"},
+       {"Add it to the scaled scores, before the softmax.", "在缩放之后、softmax 之前把它加到分数上。"},
+       [](Variant& v, const Problem& p) {
+         v.bias.sign = 0;
+         v.empty = EmptyRow::any;
+         return has_bias(p);
+       }},
+      {"bias-subtracted",
+       Kind::bias,
+       {"the bias was subtracted in place of added", "偏置被减去了，本应相加"},
+       {"Add it.", "应相加。"},
+       [](Variant& v, const Problem& p) {
+         v.bias.sign = -1;
+         return has_bias(p);
+       }},
+      {"bias-before-scale",
+       Kind::bias,
+       {"the bias was added before the scores were scaled", "偏置加在了缩放之前"},
+       {"Scale q k^T first, then add the bias.", "先缩放 q k^T，再加偏置。"},
+       [](Variant& v, const Problem& p) {
+         v.bias.before_scale = true;
+         return has_bias(p);
+       }},
+      {"alibi-forgotten",
+       Kind::alibi,
+       {"ALiBi was left out", "漏掉了 ALiBi"},
+       {"Subtract slope * |p_i - j| from each score.", "每个分数都要减去 slope * |p_i - j|。"},
+       [](Variant& v, const Problem& p) {
+         v.alibi.sign = 0;
+         return has_alibi(p);
+       }},
+      {"alibi-sign",
+       Kind::alibi,
+       {"ALiBi has the wrong sign: distant keys gain", "ALiBi 的符号反了：越远的键分数反而越高"},
+       {"Subtract slope * |p_i - j|; slopes are positive.", "应减去 slope * |p_i - j|；斜率为正。"},
+       [](Variant& v, const Problem& p) {
+         v.alibi.sign = -1;
+         return has_alibi(p);
+       }},
+      {"alibi-before-scale",
+       Kind::alibi,
+       {"ALiBi was added before the scores were scaled", "ALiBi 加在了缩放之前"},
+       {"Scale q k^T first; ALiBi's slopes are meant for scaled scores.",
+        "先缩放 q k^T；ALiBi 的斜率针对缩放后的分数。"},
+       [](Variant& v, const Problem& p) {
+         v.alibi.before_scale = true;
+         return has_alibi(p);
+       }},
+      {"softcap-forgotten",
+       Kind::softcap,
+       {"the softcap was left out", "漏掉了软上限（softcap）"},
+       {"Pass the scaled scores through softcap * tanh(s / softcap).",
+        "缩放后的分数要经过 softcap * tanh(s / softcap)。"},
+       [](Variant& v, const Problem& p) {
+         v.softcap = SoftcapPlace::nowhere;
+         return has_softcap(p);
+       }},
+      {"softcap-after-bias",
+       Kind::softcap,
+       {"the softcap was applied after the bias or ALiBi was added", "软上限做在了加偏置或 ALiBi 之后"},
+       {"Cap the scaled products first, then add.", "先对缩放后的点积做软上限，再相加。"},
+       [](Variant& v, const Problem& p) {
+         v.softcap = SoftcapPlace::after_addends;
+         return has_softcap(p) && (has_bias(p) || has_alibi(p));
+       }},
+      {"softcap-after-mask",
+       Kind::softcap,
+       {"the softcap was applied after the mask: hidden keys got the score -softcap in place of -inf",
+        "软上限做在了掩码之后：被遮住的键得到 -softcap，而不是 -inf"},
+       {"Cap first, mask last.", "先做软上限，最后才加掩码。"},
+       [](Variant& v, const Problem& p) {
+         v.softcap = SoftcapPlace::after_masks;
+         return has_softcap(p);
+       }},
+      {"sink-forgotten",
+       Kind::sink,
+       {"the sink was left out", "漏掉了 sink"},
+       {"Add exp(sink) to each row's sum of exp(score).", "每行 exp(分数) 之和还要加上 exp(sink)。"},
+       [](Variant& v, const Problem& p) {
+         v.sink = SinkUse::forgotten;
+         return has_sinks(p);
+       }},
+      {"sink-not-shifted",
+       Kind::sink,
+       {"the sink was counted without subtracting the row's maximum", "计入 sink 时没有减去该行的最大值"},
+       {"Where scores are shifted by their maximum, the sink is too: exp(sink - max).",
+        "分数既然减去了最大值，sink 也要减：exp(sink - max)。"},
+       [](Variant& v, const Problem& p) {
+         v.sink = SinkUse::unshifted;
+         return has_sinks(p);
+       }},
+  };
+}
+
+std::vector<Mistake> lse_mistakes() {
+  return {
+      {"lse-base-2",
+       Kind::lse,
+       {"lse is the logarithm to base 2", "lse 取的是以 2 为底的对数"},
+       {"Multiply it by ln 2.", "应乘以 ln 2。"},
+       [](Variant& v, const Problem& p) {
+         v.lse = LseKind::base_2;
+         return p.has_lse();
+       }},
+      {"lse-without-maximum",
+       Kind::lse,
+       {"the maximum was not added back to lse", "lse 没有加回最大值"},
+       {"lse = max + ln(sum of exp(score - max)).", "lse = max + ln(Σ exp(分数 - max))。"},
+       [](Variant& v, const Problem& p) {
+         v.lse = LseKind::without_maximum;
+         return p.has_lse();
+       }},
+      {"lse-without-sink",
+       Kind::lse,
+       {"the sink is not counted in lse", "lse 没有计入 sink"},
+       {"The sum that lse is the logarithm of holds exp(sink) too.", "lse 是总和的对数，总和里也含 exp(sink)。"},
+       [](Variant& v, const Problem& p) {
+         v.lse = LseKind::without_sink;
+         return p.has_lse() && has_sinks(p);
+       }},
+      {"lse-sum",
+       Kind::lse,
+       {"lse holds the sum itself, not its logarithm", "lse 里存的是总和本身，不是它的对数"},
+       {"Take the natural logarithm.", "应取自然对数。"},
+       [](Variant& v, const Problem& p) {
+         v.lse = LseKind::sum;
+         return p.has_lse();
+       }},
+  };
+}
+
+}  // namespace
+
+std::vector<Mistake> score_mistakes() {
+  std::vector<Mistake> all = scale_mistakes();
+  for (const std::vector<Mistake>& more : {softmax_mistakes(), addend_mistakes(), lse_mistakes()}) {
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+}  // namespace foveate::diagnosis

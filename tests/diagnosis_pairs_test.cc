@@ -1,0 +1,202 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+//
+// Two mistakes at once, types that round, and dropout.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "tests/planted.h"
+
+namespace foveate {
+namespace {
+
+using diagnosis::Diagnosis;
+using diagnosis::Verdict;
+using planted::Axis;
+using planted::Recipe;
+using planted::Result;
+using planted::Spec;
+using planted::World;
+using Ids = std::multiset<std::string>;
+
+Spec base(DType dtype = DType::f32) {
+  return {.b = 2, .h_q = 4, .h_kv = 2, .n_q = 21, .n_kv = 21, .d_k = 12, .d_v = 12, .dtype = dtype, .causal = true};
+}
+
+Layout other(Layout layout) { return layout == Layout::bhnd ? Layout::bnhd : Layout::bhnd; }
+
+bool told_by(const Diagnosis& found, const Ids& ids) {
+  return std::ranges::any_of(found.explanations, [&ids](const diagnosis::Explanation& one) {
+    Ids told;
+    for (const diagnosis::Mistake* mistake : one.mistakes) told.insert(mistake->id);
+    return told == ids;
+  });
+}
+
+void expect_pair(const Spec& spec, void (*make)(Recipe&), const Ids& ids) {
+  const World world(spec);
+  Recipe recipe(world);
+  make(recipe);
+  const Diagnosis found = planted::diagnose(world, planted::cook(recipe));
+  EXPECT_EQ(found.verdict, Verdict::two_mistakes) << planted::told(found);
+  EXPECT_TRUE(told_by(found, ids)) << planted::told(found) << " in place of " << *ids.begin();
+  EXPECT_LE(found.explanations.size(), 3u) << planted::told(found);
+}
+
+class Pairs : public ::testing::TestWithParam<DType> {};
+
+TEST_P(Pairs, AreFound) {
+  Spec spec = base(GetParam());
+  expect_pair(spec, [](Recipe& r) { r.scale = 1, r.causal = false; }, {"scale-none", "causal-forgotten"});
+  expect_pair(spec, [](Recipe& r) { r.scale *= static_cast<double>(r.w.s.d_k), r.in_causal = [](int64_t ahead) { return ahead < 0; }; },
+              {"scale-multiplied", "causal-strict"});
+  expect_pair(spec, [](Recipe& r) { r.scale = 1, r.key_head = [](int64_t h) { return h % 2; }; },
+              {"scale-none", "heads-tiled"});
+  expect_pair(spec, [](Recipe& r) { r.out = other(r.out), r.key_head = [](int64_t h) { return h % 2; }; },
+              {"layout-out", "heads-tiled"});
+  expect_pair(spec, [](Recipe& r) { r.inputs = other(r.inputs), r.causal = false; },
+              {"layout-inputs", "causal-forgotten"});
+  expect_pair(spec, [](Recipe& r) { r.axis = Axis::queries, r.scale = 1; }, {"softmax-over-queries", "scale-none"});
+  expect_pair(spec, [](Recipe& r) { r.axis = Axis::heads, r.causal = false; },
+              {"softmax-over-heads", "causal-forgotten"});
+  expect_pair(spec, [](Recipe& r) { r.swap_kv = true, r.causal = false; }, {"k-v-swapped", "causal-forgotten"});
+  spec.left = 5;
+  expect_pair(spec, [](Recipe& r) { ++r.left, r.scale = 1; }, {"window-left-long", "scale-none"});
+  spec = base(GetParam());
+  spec.mask = spec.sinks = true;
+  expect_pair(spec, [](Recipe& r) { r.use_mask = false, r.sink_share = [](double, double) { return 0.0; }; },
+              {"mask-forgotten", "sink-forgotten"});
+  spec = base(GetParam());
+  spec.alibi = spec.bias = true;
+  expect_pair(
+      spec, [](Recipe& r) { r.score = [&r](double dot, int64_t, int64_t, int64_t, int64_t) { return r.scale * dot; }; },
+      {"bias-forgotten", "alibi-forgotten"});
+  spec = base(GetParam());
+  spec.lse = true;
+  expect_pair(
+      spec, [](Recipe& r) { r.scale = 1, r.lse = [](double l, double, double, double) { return l / std::log(2.0); }; },
+      {"scale-none", "lse-base-2"});
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, Pairs, ::testing::Values(DType::f32, DType::f64),
+                         [](const auto& type) { return std::string(name_of(type.param)); });
+
+TEST(Pairs, AStructureAndARounding) {
+  const World world(base());
+  World rounded = world;
+  for (std::vector<double>* array : {&rounded.q, &rounded.k, &rounded.v}) {
+    for (double& x : *array) x = planted::round_to(x, DType::f16);
+  }
+  Recipe recipe(rounded);
+  recipe.scale = 1;
+  const Diagnosis found = planted::diagnose(world, planted::cook(recipe));
+  EXPECT_EQ(found.verdict, Verdict::two_mistakes) << planted::told(found);
+  EXPECT_TRUE(told_by(found, {"scale-none", "rounded-inputs-f16"})) << planted::told(found);
+}
+
+/// In 16 bits a mistake is one too.
+TEST(Narrow, MistakesAreFound) {
+  for (const DType dtype : {DType::f16, DType::bf16}) {
+    const auto expect_mistake = [dtype](void (*make)(Recipe&), const char* id) {
+      const World world(base(dtype));
+      Recipe recipe(world);
+      recipe.stored = dtype;
+      make(recipe);
+      const Diagnosis found = planted::diagnose(world, planted::cook(recipe));
+      EXPECT_EQ(found.verdict, Verdict::mistake) << planted::told(found) << " in place of " << id;
+      EXPECT_TRUE(told_by(found, {id})) << planted::told(found) << " in place of " << id;
+      EXPECT_EQ(found.precision, dtype);
+    };
+    expect_mistake([](Recipe& r) { r.scale = 1; }, "scale-none");
+    expect_mistake([](Recipe& r) { r.causal = false; }, "causal-forgotten");
+    expect_mistake([](Recipe& r) { r.axis = Axis::queries; }, "softmax-over-queries");
+    expect_mistake([](Recipe& r) { r.key_head = [](int64_t h) { return h % 2; }; }, "heads-tiled");
+    expect_mistake([](Recipe& r) { r.out = other(r.out); }, "layout-out");
+  }
+}
+
+TEST(Rounding, OfInputsIsFound) {
+  const auto expect_rounding = [](DType dtype, DType to, const char* id) {
+    const World world(base(dtype));
+    World rounded = world;
+    for (std::vector<double>* array : {&rounded.q, &rounded.k, &rounded.v}) {
+      for (double& x : *array) x = planted::round_to(x, to);
+    }
+    const Diagnosis found = planted::diagnose(world, planted::cook(Recipe(rounded)));
+    EXPECT_EQ(planted::told(found), std::string("mistake: ") + id);
+  };
+  expect_rounding(DType::f32, DType::f16, "rounded-inputs-f16");
+  expect_rounding(DType::f32, DType::bf16, "rounded-inputs-bf16");
+  expect_rounding(DType::f64, DType::f32, "rounded-inputs-f32");
+  expect_rounding(DType::f64, DType::bf16, "rounded-inputs-bf16");
+}
+
+TEST(Rounding, OfAllThatIsComputedIsFound) {
+  for (const auto& [to, id] : {std::pair(DType::f16, "computed-in-f16"), std::pair(DType::bf16, "computed-in-bf16")}) {
+    for (const bool inputs_too : {true, false}) {
+      const World world(base());
+      World rounded = world;
+      for (std::vector<double>* array : {&rounded.q, &rounded.k, &rounded.v}) {
+        for (double& x : *array) x = inputs_too ? planted::round_to(x, to) : x;
+      }
+      Recipe recipe(rounded);
+      recipe.stored = to;
+      Result result = planted::cook(recipe);
+      for (double& x : result.out) x = planted::round_to(x, to);
+      EXPECT_EQ(planted::told(planted::diagnose(world, result)), std::string("mistake: ") + id);
+    }
+  }
+  World world(base(DType::f64));
+  world.s.dtype = DType::f32;  // in floats
+  Result result = planted::cook(Recipe(world));
+  world.s.dtype = DType::f64;
+  EXPECT_EQ(planted::told(planted::diagnose(world, result)), "mistake: computed-in-f32");
+}
+
+Result with_dropout(const World& world, double probability, bool rescaled) {
+  std::mt19937_64 random(17);
+  std::bernoulli_distribution drops(probability);
+  Recipe recipe(world);
+  recipe.dropped = [&](double a) { return drops(random) ? 0 : rescaled ? a / (1 - probability) : a; };
+  return planted::cook(recipe);
+}
+
+TEST(DropoutLeftOn, IsFoundWithItsProbability) {
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    for (const double p : {0.1, 0.2, 0.5}) {
+      Spec spec = base(dtype);
+      spec.n_q = spec.n_kv = 40;
+      spec.d_v = 64;
+      spec.causal = p != 0.2;
+      const World world(spec);
+      Diagnosis found = planted::diagnose(world, with_dropout(world, p, true));
+      EXPECT_EQ(planted::told(found), "mistake: dropout-on");
+      EXPECT_NEAR(found.dropout, p, 0.005);
+      found = planted::diagnose(world, with_dropout(world, p, false));
+      EXPECT_EQ(planted::told(found), "mistake: dropout-not-rescaled");
+      EXPECT_NEAR(found.dropout, p, 0.05);
+    }
+  }
+}
+
+TEST(DropoutLeftOn, IsNoVerdictWhereWeightsCannotBeSolvedFor) {
+  Spec spec = base();
+  spec.causal = false;
+  spec.n_q = spec.n_kv = 60;
+  spec.d_v = 8;
+  const World world(spec);
+  EXPECT_EQ(planted::diagnose(world, with_dropout(world, 0.1, true)).verdict, Verdict::unknown);
+}
+
+TEST(Pairs, ThreeMistakesAreUnknown) {
+  const World world(base());
+  Recipe recipe(world);
+  recipe.scale = 1;
+  recipe.causal = false;
+  recipe.out = other(recipe.out);
+  EXPECT_EQ(planted::told(planted::diagnose(world, planted::cook(recipe))), "unknown");
+}
+
+}  // namespace
+}  // namespace foveate

@@ -1,0 +1,239 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+//
+// What diagnosis/ must not say: nothing wrong of right results, whoever computed them, and no mistake of what is only noise.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/planted.h"
+
+namespace foveate {
+namespace {
+
+using diagnosis::Diagnosis;
+using diagnosis::Verdict;
+using planted::Recipe;
+using planted::Result;
+using planted::Spec;
+using planted::Typed;
+using planted::World;
+
+Spec random_spec(std::mt19937_64& random, DType dtype) {
+  const auto below = [&random](int64_t n) { return static_cast<int64_t>(random() % static_cast<uint64_t>(n)); };
+  const auto sometimes = [&below] { return below(4) == 0; };
+  Spec s;
+  s.dtype = dtype;
+  s.seed = random();
+  s.b = 1 + below(2);
+  s.h_kv = 1 + below(3);
+  s.h_q = s.h_kv * (1 + below(3));
+  s.n_q = 1 + below(sometimes() ? 130 : 40);
+  s.n_kv = below(3) == 0 ? 1 + below(130) : s.n_q;
+  s.d_k = 1 + below(64);
+  s.d_v = 1 + below(40);
+  s.layout = sometimes() ? Layout::bnhd : Layout::bhnd;
+  if (sometimes()) s.scale = 0.5 * static_cast<double>(below(4)) - 0.5;
+  s.causal = below(2) == 0;
+  s.align = sometimes() ? Align::top_left : Align::bottom_right;
+  if (sometimes()) s.left = below(9);
+  if (sometimes()) s.right = below(9);
+  s.mask = sometimes();
+  s.bias = sometimes();
+  s.alibi = sometimes();
+  s.sinks = sometimes();
+  s.q_lengths = sometimes();
+  s.kv_lengths = sometimes();
+  s.softcap = sometimes() ? 2.5 : 0;
+  s.magnitude = sometimes() ? 6 : 1;
+  s.lse = below(2) == 0;
+  return s;
+}
+
+std::string about(const Spec& s) {
+  return std::string(name_of(s.dtype)) + " b " + std::to_string(s.b) + " h " + std::to_string(s.h_q) + "/" +
+         std::to_string(s.h_kv) + " n " + std::to_string(s.n_q) + "/" + std::to_string(s.n_kv) + " d " +
+         std::to_string(s.d_k) + "/" + std::to_string(s.d_v) + " seed " + std::to_string(s.seed);
+}
+
+void expect_right(const World& world, const Result& result, DType stored) {
+  const Diagnosis found = planted::diagnose(world, result, stored);
+  EXPECT_EQ(found.verdict, Verdict::right) << planted::told(found) << " of " << about(world.s) << ": "
+                                           << found.differing_rows << " rows, " << found.largest_difference;
+  EXPECT_TRUE(found.explanations.empty());
+  EXPECT_EQ(found.differing_rows, 0);
+}
+
+/// The engine's own result.
+Result by_engine(const World& world) {
+  const Spec& s = world.s;
+  const planted::Call call(world);
+  const DType computing = s.dtype == DType::f64 ? DType::f64 : DType::f32;
+  std::vector<double> zeros(static_cast<size_t>(s.b * s.h_q * s.n_q * s.d_v)),
+      rows(static_cast<size_t>(s.b * s.h_q * s.n_q));
+  const Typed out(zeros, s.dtype), lse(rows, computing);
+  const auto writable = [](const ConstTensor& t) {
+    Tensor to;
+    to.data = const_cast<void*>(t.data);
+    to.dtype = t.dtype;
+    std::copy_n(t.shape, 4, to.shape);
+    std::copy_n(t.stride, 4, to.stride);
+    return to;
+  };
+  const Status status =
+      attention(call.q_view, call.k_view, call.v_view,
+                {.o = writable(planted::view_of(out, s.dtype, s.layout, s.b, s.h_q, s.n_q, s.d_v)),
+                 .lse = writable(planted::view_of(lse, computing, Layout::bhnd, s.b, s.h_q, s.n_q, 1))},
+                call.options);
+  if (!status.ok()) throw std::runtime_error(status.message());
+  const auto widened = [](const Typed& typed) {
+    std::vector<double> all(typed.f64);
+    for (float x : typed.f32) all.push_back(static_cast<double>(x));
+    for (Float16 x : typed.f16) all.push_back(static_cast<double>(static_cast<float>(x)));
+    for (BFloat16 x : typed.bf16) all.push_back(static_cast<double>(static_cast<float>(x)));
+    return all;
+  };
+  return {widened(out), widened(lse)};
+}
+
+class Right : public ::testing::TestWithParam<DType> {};
+
+TEST_P(Right, ByPlainLoops) {
+  std::mt19937_64 random(11);
+  for (int n = 0; n < 120; ++n) {
+    const World world(random_spec(random, GetParam()));
+    Recipe recipe(world);
+    if (size_of(GetParam()) == 2) recipe.stored = GetParam();
+    expect_right(world, planted::cook(recipe), GetParam());
+  }
+}
+
+TEST_P(Right, ByTheEngine) {
+  std::mt19937_64 random(12);
+  for (int n = 0; n < 120; ++n) {
+    const World world(random_spec(random, GetParam()));
+    expect_right(world, by_engine(world), GetParam());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, Right, ::testing::Values(DType::f32, DType::f64, DType::f16, DType::bf16),
+                         [](const auto& type) { return std::string(name_of(type.param)); });
+
+TEST(Right, InANarrowerTypeThanTheInputs) {
+  std::mt19937_64 random(13);
+  for (const DType stored : {DType::f16, DType::bf16}) {
+    for (int n = 0; n < 20; ++n) {
+      const World world(random_spec(random, DType::f32));
+      expect_right(world, planted::cook(Recipe(world)), stored);
+    }
+  }
+}
+
+TEST(Right, WhereThereIsLittleToBeWrong) {
+  const auto is_right = [](Spec spec, bool zero_queries, bool one_value) {
+    World world(spec);
+    if (zero_queries) std::ranges::fill(world.q, 0);
+    if (one_value) std::ranges::fill(world.v, 0.7f);
+    expect_right(world, planted::cook(Recipe(world)), spec.dtype);
+  };
+  for (const DType dtype : {DType::f32, DType::f64, DType::bf16}) {
+    is_right({.n_q = 1, .n_kv = 1, .dtype = dtype, .causal = true}, false, false);
+    is_right({.n_q = 40, .n_kv = 1, .dtype = dtype}, false, false);
+    is_right({.n_q = 40, .n_kv = 130, .dtype = dtype}, true, false);
+    is_right({.n_q = 40, .n_kv = 130, .dtype = dtype}, false, true);
+    is_right({.n_q = 40, .n_kv = 130, .dtype = dtype}, true, true);
+    is_right({.n_q = 0, .n_kv = 5, .dtype = dtype}, false, false);
+    is_right({.n_q = 5, .n_kv = 0, .dtype = dtype, .lse = true}, false, false);
+    is_right({.b = 0, .dtype = dtype}, false, false);
+    is_right({.dtype = dtype, .magnitude = 300}, false, false);
+  }
+}
+
+TEST(Right, ANotFiniteInputReachesWhatItTouches) {
+  for (const double special : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    World world({.n_q = 9, .n_kv = 9, .causal = true});
+    world.v[3 * 8 + 2] = special;  // key 3 of head 0: seen by queries 3 to 8
+    world.k[80] = std::numeric_limits<double>::quiet_NaN();
+    expect_right(world, by_engine(world), DType::f32);
+  }
+}
+
+World ordinary(uint64_t seed) {
+  return World(
+      {.b = 2, .h_q = 4, .h_kv = 2, .n_q = 24, .n_kv = 24, .d_k = 16, .d_v = 16, .causal = true, .seed = seed});
+}
+
+void expect_unknown(const World& world, const Result& result, const std::string& what) {
+  const Diagnosis found = planted::diagnose(world, result);
+  EXPECT_EQ(found.verdict, Verdict::unknown) << planted::told(found) << ": " << what;
+  EXPECT_GT(found.tried, 100);
+}
+
+TEST(Unknown, NoiseIsNoMistake) {
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> normal;
+  for (const double size : {1e-5, 1e-3, 1e-2, 0.3}) {
+    for (uint64_t seed = 0; seed < 4; ++seed) {
+      const World world = ordinary(seed);
+      Result result = planted::cook(Recipe(world));
+      for (double& x : result.out) x *= 1 + size * normal(random);
+      expect_unknown(world, result, "noise of " + std::to_string(size));
+    }
+  }
+}
+
+TEST(Unknown, RandomNumbersAreNoMistake) {
+  std::mt19937_64 random(4);
+  std::normal_distribution<double> normal;
+  const World world = ordinary(5);
+  Result result = planted::cook(Recipe(world));
+  for (double& x : result.out) x = normal(random);
+  expect_unknown(world, result, "random numbers");
+  std::ranges::fill(result.out, 0);
+  expect_unknown(world, result, "zeros");
+  std::ranges::fill(result.out, std::numeric_limits<double>::quiet_NaN());
+  expect_unknown(world, result, "NaN");
+}
+
+TEST(Unknown, OneElementIsFound) {
+  const World world = ordinary(6);
+  Result result = planted::cook(Recipe(world));
+  const double right = result.out[(3 * 24 + 7) * 16 + 5];  // [0, 3, 7, 5]
+  result.out[(3 * 24 + 7) * 16 + 5] += 0.01;
+  const Diagnosis found = planted::diagnose(world, result);
+  EXPECT_EQ(found.verdict, Verdict::unknown) << planted::told(found);
+  EXPECT_EQ(found.differing_rows, 1);
+  EXPECT_EQ(found.first.b, 0);
+  EXPECT_EQ(found.first.h, 3);
+  EXPECT_EQ(found.first.i, 7);
+  EXPECT_EQ(found.first.d, 5);
+  EXPECT_NEAR(found.first.expected, right, 1e-6);
+  EXPECT_NEAR(found.first.got, right + 0.01, 1e-6);
+  EXPECT_NEAR(found.largest_difference, 0.01, 1e-6);
+  EXPECT_EQ(found.right_rows.first, 8);
+  EXPECT_EQ(found.right_rows.last, 23);
+  EXPECT_EQ(found.right_rows.heads.size(), 7u);
+}
+
+TEST(Unknown, OneRowAndShuffledRowsAreNoMistake) {
+  const World world = ordinary(7);
+  Result result = planted::cook(Recipe(world));
+  std::vector<double> shuffled = result.out;
+  for (size_t d = 0; d < 16; ++d) result.out[100 * 16 + d] += 0.1;
+  expect_unknown(world, result, "one row");
+  std::rotate(shuffled.begin(), shuffled.begin() + 16 * 5, shuffled.end());
+  expect_unknown(world, {shuffled, {}}, "rows rotated");
+}
+
+TEST(Unknown, AWrongLseAloneIsFound) {
+  World world({.n_q = 12, .n_kv = 12, .lse = true});
+  Result result = planted::cook(Recipe(world));
+  result.lse[5] += 0.01;
+  const Diagnosis found = planted::diagnose(world, result);
+  EXPECT_EQ(found.verdict, Verdict::unknown) << planted::told(found);
+  EXPECT_EQ(found.differing_rows, 1);
+  EXPECT_EQ(found.first.d, -1);
+  EXPECT_EQ(found.first.i, 5);
+}
+
+}  // namespace
+}  // namespace foveate
