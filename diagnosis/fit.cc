@@ -39,20 +39,20 @@ Comparison::Comparison(const Problem& problem, const Variant& variant, bool sure
 
 bool Comparison::lse_agrees(const RowIndex& at, const Row& row) const {
   // Along another axis, and without a softmax, there is no such sum of a row.
-  if (!problem_.has_lse() || variant_.axis != SoftmaxAxis::keys || variant_.exchanged || row.open) return true;
+  if (!problem_.has_lse() || variant_.axis != SoftmaxAxis::keys || variant_.exchanged) return true;
   if (row.empty && variant_.empty == EmptyRow::any) return true;
   if (row.empty && variant_.empty != EmptyRow::zeros) return true;
   const double mine = problem_.lse(at.b, at.h, at.i);
   return std::isinf(row.lse) ? mine == row.lse : agree(mine, row.lse, row.lse_tolerance);
 }
 
-/// Zeros, NaN, or the mean.
-bool Comparison::empty_agrees(const double* mine, const Row& row) const {
-  const auto n = static_cast<int64_t>(row.o.size());
+/// Zeros, NaN, or else these numbers.
+bool Comparison::one_of(const double* mine, const std::vector<double>& or_else, const Row& row) {
+  const auto n = static_cast<int64_t>(or_else.size());
   if (std::all_of(mine, mine + n, [](double x) { return x == 0; })) return true;
   if (std::all_of(mine, mine + n, [](double x) { return std::isnan(x); })) return true;
   for (int64_t d = 0; d < n; ++d) {
-    if (!agree(mine[d], row.plain[static_cast<size_t>(d)], row.tolerance[static_cast<size_t>(d)])) return false;
+    if (!agree(mine[d], or_else[static_cast<size_t>(d)], row.tolerance[static_cast<size_t>(d)])) return false;
   }
   return true;
 }
@@ -64,9 +64,10 @@ bool Comparison::add(const RowIndex& row_index, Fit& fit) {
   const double* mine = out_ + variant_.out.row(at.b, at.h, at.i);
   ++fit.rows;
   fit.elements += static_cast<int64_t>(row.o.size());
-  if (row.open) return true;
-  if (row.empty && variant_.empty == EmptyRow::any) {
-    fit.within = fit.within && empty_agrees(mine, row);
+  // Where no key takes part `plain` is the mean of all values.
+  const bool any_empty = row.empty && variant_.empty == EmptyRow::any;
+  if (row.open || any_empty) {
+    fit.within = fit.within && one_of(mine, any_empty ? row.plain : row.o, row);
     return fit.within;
   }
   const bool narrow = size_of(variant_.precision) == 2 && !row.empty;

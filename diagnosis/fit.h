@@ -48,9 +48,12 @@ class Comparison {
   /// Adds a row to `fit`; false where it is out of tolerance.
   bool add(const RowIndex& row, Fit& fit);
 
+  /// The variant's row that was added last.
+  const Row& last() const { return rows_.last(); }
+
  private:
   bool lse_agrees(const RowIndex& at, const Row& row) const;
-  bool empty_agrees(const double* mine, const Row& row) const;
+  static bool one_of(const double* mine, const std::vector<double>& or_else, const Row& row);
 
   const Problem& problem_;
   const Variant& variant_;

@@ -198,7 +198,8 @@ void Rows::weigh_keys(const Place& at) {
   double top = -kInfinity;
   for (const double s : scores_) top = larger(top, s);
   if (top == -kInfinity) return set_empty(at);
-  if (!variant_.shifted) return weigh_unshifted(sink);
+  if (!variant_.shifted) weigh_unshifted(sink);
+  if (!variant_.shifted && !row_.open) return;
   if (variant_.sink == SinkUse::counted) top = larger(top, sink);
   double z = 0;
   for (size_t j = 0; j < scores_.size(); ++j)
@@ -218,8 +219,8 @@ void Rows::weigh_unshifted(double sink) {
   };
   double z = power(sink);
   for (size_t j = 0; j < scores_.size(); ++j) z += weights_[j] = scores_[j] == -kInfinity ? 0 : power(scores_[j]);
-  if ((z > 0.9 * largest && z < 1.1 * largest) || (z > 0 && z < 1e-30 && variant_.precision != DType::f64))
-    row_.open = true;
+  if (z > 0.9 * largest && z < 1.1 * largest) row_.open = true;
+  if (row_.open) return;
   if (z > largest) z = kInfinity;
   for (double& a : weights_) a /= z;
   finish_lse(0, z, z);
@@ -339,7 +340,7 @@ void Rows::set_empty(const Place& at) {
 
 const Row& Rows::row(int64_t b, int64_t h, int64_t i) {
   const Place at{b, h, i};
-  row_.empty = row_.open = false;
+  row_.empty = row_.open = row_.coarse = false;
   error_ = largest_ = 0;
   std::fill(row_.tolerance.begin(), row_.tolerance.end(), 0);
   if (variant_.q_lengths && !variant_.exchanged && i >= problem_.q_length(b)) {
@@ -368,10 +369,13 @@ const Row& Rows::row(int64_t b, int64_t h, int64_t i) {
   sum_values(at);
   const double u = half_step(variant_.precision);
   const bool narrow = is_narrow(variant_.precision);
-  const double drift = std::expm1(std::min(2 * u * error_, sure_ ? 0.05 : 50.0));
+  // In 16 bits scores round to them, and that is what counts.
+  const double drift = std::expm1(std::min(2 * u * (narrow ? largest_ : error_), sure_ && !narrow ? 0.05 : 50.0));
+  row_.coarse = narrow && drift > 0.2;
   for (size_t d = 0; d < row_.o.size(); ++d) {
     row_.tolerance[d] = sum_error(variant_.precision, keys_) * magnitude_[d] + drift * spread_[d];
-    if (narrow) row_.tolerance[d] = 4 * u * (largest_ + 2) * magnitude_[d] + step_at(row_.o[d], variant_.precision);
+    if (narrow)
+      row_.tolerance[d] = 8 * u * magnitude_[d] + 2 * drift * spread_[d] + step_at(row_.o[d], variant_.precision);
   }
   if (narrow) make_plain(at);
   return row_;

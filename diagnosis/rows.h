@@ -19,8 +19,9 @@ struct Row {
   std::vector<double> plain;      ///< in 16 bits: o by the plain formula with scores and weights stored in them
   double lse = 0;
   double lse_tolerance = 0;
-  bool empty = false;  ///< no key takes part
-  bool open = false;   ///< so near to an overflow that rounding decides: anything may come of it
+  bool coarse = false;  ///< in 16 bits: scores so large that the last bit of one is a large part of a weight
+  bool empty = false;   ///< no key takes part
+  bool open = false;    ///< so near to an overflow that rounding decides: NaN, zeros or what is here may come of it
 };
 
 /// One thread's. The problem and the variant must outlive it. Memory: O(n_kv), and a column of sums more for other axes.
@@ -31,6 +32,8 @@ class Rows {
 
   /// Row i of head h, whose q, keys and options the variant says. Overwritten by the next call.
   const Row& row(int64_t b, int64_t h, int64_t i);
+
+  const Row& last() const { return row_; }
 
   /// The weights of the last row, 0 where a key takes no part.
   const std::vector<double>& weights() const { return weights_; }

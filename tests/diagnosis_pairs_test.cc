@@ -49,7 +49,10 @@ class Pairs : public ::testing::TestWithParam<DType> {};
 TEST_P(Pairs, AreFound) {
   Spec spec = base(GetParam());
   expect_pair(spec, [](Recipe& r) { r.scale = 1, r.causal = false; }, {"scale-none", "causal-forgotten"});
-  expect_pair(spec, [](Recipe& r) { r.scale *= static_cast<double>(r.w.s.d_k), r.in_causal = [](int64_t ahead) { return ahead < 0; }; },
+  expect_pair(spec,
+              [](Recipe& r) {
+                r.scale *= static_cast<double>(r.w.s.d_k), r.in_causal = [](int64_t ahead) { return ahead < 0; };
+              },
               {"scale-multiplied", "causal-strict"});
   expect_pair(spec, [](Recipe& r) { r.scale = 1, r.key_head = [](int64_t h) { return h % 2; }; },
               {"scale-none", "heads-tiled"});

@@ -118,9 +118,16 @@ const std::vector<Plant> kScorePlants = {
        masked(s);
      },
      [](Recipe& r) { r.after_score = [&r](double s, bool shown) { return shown ? s : -r.w.s.softcap; }; }},
-    {"sink-forgotten", with_sinks, [](Recipe& r) { r.sink_share = [](double, double) { return 0.0; }; }},
+    {"sink-forgotten", with_sinks,
+     [](Recipe& r) {
+       r.sink_in_maximum = false;
+       r.sink_share = [](double, double) { return 0.0; };
+     }},
     {"sink-not-shifted", with_sinks,
-     [](Recipe& r) { r.sink_share = [](double sink, double) { return std::exp(sink); }; }},
+     [](Recipe& r) {
+       r.sink_in_maximum = false;
+       r.sink_share = [](double sink, double) { return std::exp(sink); };
+     }},
     {"lse-base-2", with_lse,
      [](Recipe& r) { r.lse = [](double l, double, double, double) { return l / std::log(2.0); }; }},
     {"lse-without-maximum", with_lse,

@@ -115,7 +115,7 @@ struct Recipe {
   std::function<bool(int64_t b, int64_t h, int64_t i, int64_t j)> keep = [](auto...) { return true; };  ///< of weights
   std::function<double(double a)> dropped = [](double a) { return a; };
   Axis axis = Axis::keys;
-  bool shifted = true;
+  bool shifted = true, sink_in_maximum = true;
   std::function<double(double sink, double top)> sink_share = [](double sink, double top) {
     return std::exp(sink - top);
   };
@@ -236,6 +236,7 @@ class Cook {
     sum.top = -inf;
     for (Real s : line) sum.top = std::max(sum.top, s);
     if (sum.top == -inf) return sum;
+    if (r_.sink_in_maximum) sum.top = std::max(sum.top, sink);
     if (!r_.shifted) sum.top = 0;
     for (Real s : line) sum.z_keys += std::exp(s - sum.top);
     sum.z = sum.z_keys + (w_.sinks.empty() ? 0 : static_cast<Real>(r_.sink_share(sink, sum.top)));
