@@ -122,7 +122,9 @@ void add_explained(Page& page, const Diagnosis& d) {
              "权重被丢弃的概率约为 {:.2f}：由 {} 行解出。", d.dropout, grouped(best.rows_compared));
     return;
   }
-  page.add("Residual {:.2g} (without it {:.2g}). Compared: {} of {} rows.",
+  const bool pair = d.verdict == Verdict::two_mistakes;
+  page.add(pair ? "Residual {:.2g} (without them {:.2g}). Compared: {} of {} rows."
+                : "Residual {:.2g} (without it {:.2g}). Compared: {} of {} rows.",
            "残差 {:.2g}（不计此错误时为 {:.2g}）。比较了 {} / {} 行。", best.residual, d.largest_difference,
            grouped(best.rows_compared), grouped(d.rows));
 }

@@ -76,7 +76,10 @@ std::vector<RowIndex> sample_of(const AttentionShape& s, const Judged& judged, s
   wrong.push_back(0);
   for (size_t n = 0; n < all.size() && wrong.size() < count; ++n) wrong.push_back(all[n]);
   std::vector<RowIndex> sample;
-  for (const int64_t row : wrong) sample.push_back({row / s.n_q / s.h_q, row / s.n_q % s.h_q, row % s.n_q});
+  for (const int64_t row : wrong) {
+    const bool is_wrong = !judged.right[static_cast<size_t>(row)];
+    sample.push_back({row / s.n_q / s.h_q, row / s.n_q % s.h_q, row % s.n_q, is_wrong});
+  }
   return sample;
 }
 
@@ -135,6 +138,7 @@ class Search {
   }
 
   bool try_dropout() {
+    if (diagnosis_.first.d < 0) return false;  // dropout leaves lse as it is
     const std::optional<Dropout> found = find_dropout(problem_, rows_for_dropout());
     if (!found) return false;
     const Mistake& what = mistake(found->rescaled ? "dropout-on" : "dropout-not-rescaled");

@@ -3,9 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace foveate::diagnosis {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
 
 bool agree(double x, double y, double tolerance) {
   if (std::isnan(y)) return std::isnan(x);
@@ -17,6 +23,7 @@ bool agree(double x, double y, double tolerance) {
 void Fit::join(const Fit& other) {
   rows += other.rows;
   elements += other.elements;
+  explained += other.explained;
   within = within && other.within;
   largest = std::max(largest, other.largest);
   squares += other.squares;
@@ -37,13 +44,25 @@ bool Fit::accepted(DType precision) const {
 Comparison::Comparison(const Problem& problem, const Variant& variant, bool sure)
     : problem_(problem), variant_(variant), out_(problem.data(Source::out)), rows_(problem, variant, sure) {}
 
-bool Comparison::lse_agrees(const RowIndex& at, const Row& row) const {
-  // Along another axis, and without a softmax, there is no such sum of a row.
-  if (!problem_.has_lse() || variant_.axis != SoftmaxAxis::keys || variant_.exchanged) return true;
-  if (row.empty && variant_.empty == EmptyRow::any) return true;
-  if (row.empty && variant_.empty != EmptyRow::zeros) return true;
+/// Along another axis, and without a softmax, there is no such sum of a row.
+Comparison::Match Comparison::lse_match(const RowIndex& at, const Row& row) const {
+  if (!problem_.has_lse() || variant_.axis != SoftmaxAxis::keys || variant_.exchanged) return Match::yes;
+  // Nor do people agree on what it is where there is nothing to sum.
+  const bool usual =
+      variant_.empty == EmptyRow::zeros && variant_.lse == LseKind::natural && variant_.sink == SinkUse::counted;
+  if ((row.empty || row.lse == -kInfinity) && !usual) return Match::excused;
   const double mine = problem_.lse(at.b, at.h, at.i);
-  return std::isinf(row.lse) ? mine == row.lse : agree(mine, row.lse, row.lse_tolerance);
+  const bool agrees = std::isinf(row.lse) ? mine == row.lse : agree(mine, row.lse, row.lse_tolerance);
+  return agrees ? Match::yes : Match::no;
+}
+
+/// Whether no key takes part in a row even where all is right: what is there then is no matter of another mistake.
+bool Comparison::right_is_empty(const RowIndex& at) {
+  if (!right_rows_) {
+    right_ = right_way(problem_);
+    right_rows_.emplace(problem_, *right_, true);
+  }
+  return right_rows_->row(at.b, at.h, at.i).empty;
 }
 
 /// Zeros, NaN, or else these numbers.
@@ -57,22 +76,16 @@ bool Comparison::one_of(const double* mine, const std::vector<double>& or_else, 
   return true;
 }
 
-bool Comparison::add(const RowIndex& row_index, Fit& fit) {
-  RowIndex at = row_index;
-  if (variant_.exchanged) std::swap(at.h, at.i);
-  const Row& row = rows_.row(at.b, at.h, at.i);
-  const double* mine = out_ + variant_.out.row(at.b, at.h, at.i);
-  ++fit.rows;
-  fit.elements += static_cast<int64_t>(row.o.size());
+Comparison::Match Comparison::match(const RowIndex& at, const Row& row, const double* mine, Fit& fit) {
+  if (row.open) return one_of(mine, row.o, row) ? Match::excused : Match::no;
   // Where no key takes part `plain` is the mean of all values.
-  const bool any_empty = row.empty && variant_.empty == EmptyRow::any;
-  if (row.open || any_empty) {
-    fit.within = fit.within && one_of(mine, any_empty ? row.plain : row.o, row);
-    return fit.within;
+  if (row.empty && variant_.empty == EmptyRow::any && (variant_.exchanged || !right_is_empty(at))) {
+    return one_of(mine, row.plain, row) ? Match::yes : Match::no;
   }
   const bool narrow = size_of(variant_.precision) == 2 && !row.empty;
+  bool agrees = true;
   for (size_t d = 0; d < row.o.size(); ++d) {
-    if (!agree(mine[d], row.o[d], row.tolerance[d])) fit.within = false;
+    agrees = agrees && agree(mine[d], row.o[d], row.tolerance[d]);
     if (!std::isfinite(row.o[d]) || !std::isfinite(mine[d])) continue;
     const double difference = mine[d] - row.o[d];
     fit.largest = std::max(fit.largest, std::abs(difference));
@@ -83,7 +96,22 @@ bool Comparison::add(const RowIndex& row_index, Fit& fit) {
     fit.plain_largest = std::max(fit.plain_largest, std::abs(plain));
     fit.plain_squares += plain * plain;
   }
-  fit.within = fit.within && lse_agrees(at, row);
+  if (!agrees) return Match::no;
+  const Match lse = lse_match(at, row);
+  // What is not 0 where no key takes part is told by itself.
+  const bool told = row.empty && std::any_of(mine, mine + row.o.size(), [](double x) { return x != 0; });
+  return lse == Match::excused && told ? Match::yes : lse;
+}
+
+bool Comparison::add(const RowIndex& index, Fit& fit) {
+  RowIndex at = index;
+  if (variant_.exchanged) std::swap(at.h, at.i);
+  const Row& row = rows_.row(at.b, at.h, at.i);
+  ++fit.rows;
+  fit.elements += static_cast<int64_t>(row.o.size());
+  const Match matches = match(at, row, out_ + variant_.out.row(at.b, at.h, at.i), fit);
+  fit.within = fit.within && matches != Match::no;
+  fit.explained += index.wrong && matches == Match::yes;
   return fit.within;
 }
 

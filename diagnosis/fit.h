@@ -5,6 +5,7 @@
 #define FOVEATE_DIAGNOSIS_FIT_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "diagnosis/problem.h"
@@ -16,6 +17,7 @@ namespace foveate::diagnosis {
 /// A query row of the right result.
 struct RowIndex {
   int64_t b = 0, h = 0, i = 0;
+  bool wrong = false;  ///< somebody's is known to be another
 };
 
 /// Whether x is what y says: within the tolerance where both are numbers, of one kind where not.
@@ -24,6 +26,7 @@ bool agree(double x, double y, double tolerance);
 /// Sums over the rows compared. Joins, so that threads can share them out.
 struct Fit {
   int64_t rows = 0, elements = 0;
+  int64_t explained = 0;                        ///< wrong rows that the variant has just so, with nothing left open
   bool within = true;                           ///< every row within its tolerances
   double largest = 0;                           ///< |result - variant|
   double squares = 0;                           ///< of it, summed
@@ -52,13 +55,19 @@ class Comparison {
   const Row& last() const { return rows_.last(); }
 
  private:
-  bool lse_agrees(const RowIndex& at, const Row& row) const;
+  enum class Match : uint8_t { no, excused, yes };
+
+  Match match(const RowIndex& at, const Row& row, const double* mine, Fit& fit);
+  Match lse_match(const RowIndex& at, const Row& row) const;
+  bool right_is_empty(const RowIndex& at);
   static bool one_of(const double* mine, const std::vector<double>& or_else, const Row& row);
 
   const Problem& problem_;
   const Variant& variant_;
   const double* out_;
   Rows rows_;
+  std::optional<Variant> right_;  ///< made when first asked for
+  std::optional<Rows> right_rows_;
 };
 
 }  // namespace foveate::diagnosis

@@ -11,6 +11,13 @@ bool has_window(const Problem& p) {
   return p.options().window_left != kUnlimited || p.options().window_right != kUnlimited;
 }
 
+bool has_lengths(const Problem& p) { return p.options().q_lengths.present() || p.options().kv_lengths.present(); }
+
+/// Whether anything depends on where a query stands among the keys, and no option says it outright.
+bool counts_positions(const Problem& p) {
+  return !p.options().q_offset && (p.options().causal || has_window(p) || !p.slopes().empty());
+}
+
 /// Rows may lose all their keys by a mistake, and then anything may stand there.
 bool use_mask(Variant& v, const Problem& p, Use use) {
   v.mask = use;
@@ -53,19 +60,6 @@ std::vector<Mistake> causal_mistakes() {
         "漏掉了因果掩码：每个查询都看到了它之后的键"},
        {"Hide the keys past the query's own position before the softmax.", "在 softmax 之前遮住位置在查询之后的键。"},
        [](Variant& v, const Problem& p) { return use_causal(v, p, Use::ignored); }},
-      {"alignment-other",
-       Kind::alignment,
-       {"positions were counted from the other end: top-left in place of bottom-right, or the reverse",
-        "位置对齐弄反了：左上角对齐与右下角对齐用混了"},
-       {"With n_q and n_kv unequal, the last query sees the last key (bottom-right) or the first sees the first alone "
-        "(top-left, as in PyTorch's is_causal): see --align.",
-        "n_q 与 n_kv 不等时，要么最后一个查询看到最后一个键（右下角对齐），要么第一个查询只看到第一个键（左上角对齐，"
-        "PyTorch 的 is_causal 如此）：见 --align。"},
-       [](Variant& v, const Problem& p) {
-         v.align = v.align == Align::top_left ? Align::bottom_right : Align::top_left;
-         v.empty = EmptyRow::any;
-         return !p.options().q_offset && (p.options().causal || has_window(p) || !p.slopes().empty());
-       }},
       {"causal-strict",
        Kind::causal,
        {"the causal rule is strict: a query does not see its own position", "因果掩码过严：查询看不到自己的位置"},
@@ -102,6 +96,44 @@ std::vector<Mistake> causal_mistakes() {
        {"Mask before the softmax, or divide by the sum of what is left.",
         "在 softmax 之前做掩码，或除以剩余权重之和。"},
        [](Variant& v, const Problem& p) { return use_causal(v, p, Use::late); }},
+  };
+}
+
+std::vector<Mistake> position_mistakes() {
+  constexpr Text kOther = {
+      "positions were counted from the other end: top-left in place of bottom-right, or the reverse",
+      "位置对齐弄反了：左上角对齐与右下角对齐用混了"};
+  constexpr Text kSay = {
+      "With n_q and n_kv unequal, the last query sees the last key (bottom-right) or the first sees the first alone "
+      "(top-left, as in PyTorch's is_causal): see --align.",
+      "n_q 与 n_kv 不等时，要么最后一个查询看到最后一个键（右下角对齐），要么第一个查询只看到第一个键（左上角对齐，"
+      "PyTorch 的 is_causal 如此）：见 --align。"};
+  return {
+      {"alignment-other", Kind::alignment, kOther, kSay,
+       [](Variant& v, const Problem& p) {
+         v.align = v.align == Align::top_left ? Align::bottom_right : Align::top_left;
+         v.empty = EmptyRow::any;
+         return counts_positions(p);
+       }},
+      {"alignment-other", Kind::alignment, kOther, kSay,
+       [](Variant& v, const Problem& p) {
+         if (v.align == Align::bottom_right) return false;
+         v.align = Align::bottom_right;
+         v.positions_by_lengths = false;
+         v.empty = EmptyRow::any;
+         return counts_positions(p) && has_lengths(p);
+       }},
+      {"positions-by-padding",
+       Kind::alignment,
+       {"positions were counted by the padded sizes, not by each sequence's lengths",
+        "位置按填充后的大小计算了，没有按各序列自己的长度"},
+       {"The last query of a sequence stands at its last key: p_i = i + kv_length - q_length.",
+        "序列的最后一个查询对应它的最后一个键：p_i = i + kv_length - q_length。"},
+       [](Variant& v, const Problem& p) {
+         v.positions_by_lengths = false;
+         v.empty = EmptyRow::any;
+         return counts_positions(p) && has_lengths(p) && v.align == Align::bottom_right;
+       }},
   };
 }
 
@@ -196,7 +228,7 @@ std::vector<Mistake> length_mistakes() {
        [](Variant& v, const Problem& p) {
          v.kv_lengths = v.positions_by_lengths = false;
          v.empty = EmptyRow::any;
-         return p.options().kv_lengths.present() && (p.options().causal || has_window(p) || !p.slopes().empty());
+         return p.options().kv_lengths.present() && counts_positions(p);
        }},
       {"q-lengths-ignored",
        Kind::lengths,
@@ -230,7 +262,8 @@ std::vector<Mistake> length_mistakes() {
 
 std::vector<Mistake> masking_mistakes() {
   std::vector<Mistake> all = causal_mistakes();
-  for (const std::vector<Mistake>& more : {window_mistakes(), mask_mistakes(), length_mistakes()}) {
+  for (const std::vector<Mistake>& more :
+       {position_mistakes(), window_mistakes(), mask_mistakes(), length_mistakes()}) {
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;

@@ -49,6 +49,11 @@ double largest_number(DType dtype) {
                                : static_cast<double>(std::numeric_limits<float>::max());
 }
 
+/// What the last bit of numbers near 0 stands for, or more where processors may flush them.
+double smallest_number(DType dtype) {
+  return dtype == DType::f64 ? std::numeric_limits<double>::min() : dtype == DType::f16 ? 0x1p-24 : 0x1p-126;
+}
+
 double sum_error(DType precision, int64_t terms) {
   return 2 * half_step(precision) * (16 + 2 * std::sqrt(static_cast<double>(terms)));
 }
@@ -169,6 +174,7 @@ void Rows::make_scores(const Place& at) {
 }
 
 void Rows::finish_lse(double top, double z, double z_without_sink) {
+  const DType computing = is_narrow(variant_.precision) ? DType::f32 : variant_.precision;
   row_.lse = top + std::log(z);
   row_.lse_tolerance = sum_error(variant_.precision, keys_) + 2 * half_step(variant_.precision) * error_;
   if (is_narrow(variant_.precision)) row_.lse_tolerance = 4 * half_step(variant_.precision) * (largest_ + 1);
@@ -184,13 +190,12 @@ void Rows::finish_lse(double top, double z, double z_without_sink) {
       break;
     case LseKind::sum:
       row_.lse_tolerance *= std::exp(row_.lse);
-      row_.lse = std::exp(row_.lse);
+      row_.lse = rounded(std::exp(row_.lse), computing);
       break;
     default:
       break;
   }
-  row_.lse_tolerance += 4 * half_step(is_narrow(variant_.precision) ? DType::f32 : variant_.precision) *
-                        (std::isfinite(row_.lse) ? std::abs(row_.lse) : 0);
+  row_.lse_tolerance += 4 * half_step(computing) * (std::isfinite(row_.lse) ? std::abs(row_.lse) : 0);
 }
 
 void Rows::weigh_keys(const Place& at) {
@@ -347,6 +352,7 @@ const Row& Rows::row(int64_t b, int64_t h, int64_t i) {
     // Not a row without keys: there is no such row, and nothing of it is read.
     std::fill(row_.o.begin(), row_.o.end(), 0);
     std::fill(row_.plain.begin(), row_.plain.end(), 0);
+    std::fill(weights_.begin(), weights_.end(), 0);
     row_.lse = -kInfinity;
     row_.lse_tolerance = 0;
     return row_;
@@ -372,10 +378,14 @@ const Row& Rows::row(int64_t b, int64_t h, int64_t i) {
   // In 16 bits scores round to them, and that is what counts.
   const double drift = std::expm1(std::min(2 * u * (narrow ? largest_ : error_), sure_ && !narrow ? 0.05 : 50.0));
   row_.coarse = narrow && drift > 0.2;
+  // Weights below the smallest normal number have few bits, or none; those of float16 are in the
+  // plain formula, and only screened by this.
+  const double underflow = static_cast<double>(keys_) * 0x1p4 * smallest_number(variant_.precision);
   for (size_t d = 0; d < row_.o.size(); ++d) {
-    row_.tolerance[d] = sum_error(variant_.precision, keys_) * magnitude_[d] + drift * spread_[d];
-    if (narrow)
-      row_.tolerance[d] = 8 * u * magnitude_[d] + 2 * drift * spread_[d] + step_at(row_.o[d], variant_.precision);
+    const double relative =
+        narrow ? 8 * u * magnitude_[d] + 2 * drift * spread_[d] + step_at(row_.o[d], variant_.precision)
+               : sum_error(variant_.precision, keys_) * magnitude_[d] + drift * spread_[d];
+    row_.tolerance[d] = relative + underflow;
   }
   if (narrow) make_plain(at);
   return row_;

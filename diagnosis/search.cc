@@ -133,13 +133,17 @@ Fit fit_on(const Problem& problem, const Variant& variant, const std::vector<Row
 std::vector<Accepted> accepted(const Problem& problem, const std::vector<Hypothesis>& all,
                                const std::vector<RowIndex>& sample, const std::vector<RowIndex>& rows,
                                const Execution& execution) {
+  // Sums over the queries of a head are made once for rows that come together.
+  std::vector<RowIndex> by_head = sample;
+  std::ranges::stable_sort(by_head, {}, [](const RowIndex& row) { return std::pair(row.b, row.h); });
   std::vector<char> fits(all.size(), 0);
   run_tasks(execution, static_cast<int64_t>(all.size()), [&](int64_t task) {
     const Variant& variant = all[static_cast<size_t>(task)].variant;
     Comparison comparison(problem, variant, true);
     Fit fit;
-    const bool within = std::ranges::all_of(sample, [&](const RowIndex& row) { return comparison.add(row, fit); });
-    fits[static_cast<size_t>(task)] = within && fit.accepted(variant.precision);
+    const bool within = std::ranges::all_of(variant.axis == SoftmaxAxis::queries ? by_head : sample,
+                                            [&](const RowIndex& row) { return comparison.add(row, fit); });
+    fits[static_cast<size_t>(task)] = within && fit.explained > 0 && fit.accepted(variant.precision);
   });
   std::vector<Accepted> explanations;
   for (size_t n = 0; n < all.size() && explanations.size() < kMostAccepted; ++n) {

@@ -119,6 +119,17 @@ TEST(Narrow, MistakesAreFound) {
   }
 }
 
+/// exp overflows float16 from 11.1 on.
+TEST(Narrow, AMissingShiftIsFound) {
+  Spec spec = base(DType::f16);
+  spec.magnitude = 2.5;
+  const World world(spec);
+  Recipe recipe(world);
+  recipe.stored = recipe.powers = DType::f16;
+  recipe.shifted = false;
+  EXPECT_EQ(planted::told(planted::diagnose(world, planted::cook(recipe))), "mistake: no-maximum-shift");
+}
+
 TEST(Rounding, OfInputsIsFound) {
   const auto expect_rounding = [](DType dtype, DType to, const char* id) {
     const World world(base(dtype));

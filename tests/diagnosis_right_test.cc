@@ -18,46 +18,9 @@ using planted::Spec;
 using planted::Typed;
 using planted::World;
 
-Spec random_spec(std::mt19937_64& random, DType dtype) {
-  const auto below = [&random](int64_t n) { return static_cast<int64_t>(random() % static_cast<uint64_t>(n)); };
-  const auto sometimes = [&below] { return below(4) == 0; };
-  Spec s;
-  s.dtype = dtype;
-  s.seed = random();
-  s.b = 1 + below(2);
-  s.h_kv = 1 + below(3);
-  s.h_q = s.h_kv * (1 + below(3));
-  s.n_q = 1 + below(sometimes() ? 130 : 40);
-  s.n_kv = below(3) == 0 ? 1 + below(130) : s.n_q;
-  s.d_k = 1 + below(64);
-  s.d_v = 1 + below(40);
-  s.layout = sometimes() ? Layout::bnhd : Layout::bhnd;
-  if (sometimes()) s.scale = 0.5 * static_cast<double>(below(4)) - 0.5;
-  s.causal = below(2) == 0;
-  s.align = sometimes() ? Align::top_left : Align::bottom_right;
-  if (sometimes()) s.left = below(9);
-  if (sometimes()) s.right = below(9);
-  s.mask = sometimes();
-  s.bias = sometimes();
-  s.alibi = sometimes();
-  s.sinks = sometimes();
-  s.q_lengths = sometimes();
-  s.kv_lengths = sometimes();
-  s.softcap = sometimes() ? 2.5 : 0;
-  s.magnitude = sometimes() ? 6 : 1;
-  s.lse = below(2) == 0;
-  return s;
-}
-
-std::string about(const Spec& s) {
-  return std::string(name_of(s.dtype)) + " b " + std::to_string(s.b) + " h " + std::to_string(s.h_q) + "/" +
-         std::to_string(s.h_kv) + " n " + std::to_string(s.n_q) + "/" + std::to_string(s.n_kv) + " d " +
-         std::to_string(s.d_k) + "/" + std::to_string(s.d_v) + " seed " + std::to_string(s.seed);
-}
-
 void expect_right(const World& world, const Result& result, DType stored) {
   const Diagnosis found = planted::diagnose(world, result, stored);
-  EXPECT_EQ(found.verdict, Verdict::right) << planted::told(found) << " of " << about(world.s) << ": "
+  EXPECT_EQ(found.verdict, Verdict::right) << planted::told(found) << " of " << planted::about(world.s) << ": "
                                            << found.differing_rows << " rows, " << found.largest_difference;
   EXPECT_TRUE(found.explanations.empty());
   EXPECT_EQ(found.differing_rows, 0);
@@ -100,7 +63,7 @@ class Right : public ::testing::TestWithParam<DType> {};
 TEST_P(Right, ByPlainLoops) {
   std::mt19937_64 random(11);
   for (int n = 0; n < 120; ++n) {
-    const World world(random_spec(random, GetParam()));
+    const World world(planted::random_spec(random, GetParam()));
     Recipe recipe(world);
     if (size_of(GetParam()) == 2) recipe.stored = GetParam();
     expect_right(world, planted::cook(recipe), GetParam());
@@ -110,7 +73,7 @@ TEST_P(Right, ByPlainLoops) {
 TEST_P(Right, ByTheEngine) {
   std::mt19937_64 random(12);
   for (int n = 0; n < 120; ++n) {
-    const World world(random_spec(random, GetParam()));
+    const World world(planted::random_spec(random, GetParam()));
     expect_right(world, by_engine(world), GetParam());
   }
 }
@@ -122,7 +85,7 @@ TEST(Right, InANarrowerTypeThanTheInputs) {
   std::mt19937_64 random(13);
   for (const DType stored : {DType::f16, DType::bf16}) {
     for (int n = 0; n < 20; ++n) {
-      const World world(random_spec(random, DType::f32));
+      const World world(planted::random_spec(random, DType::f32));
       expect_right(world, planted::cook(Recipe(world)), stored);
     }
   }

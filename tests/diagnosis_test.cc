@@ -24,12 +24,17 @@ struct Plant {
   const char* id;
   void (*mean)(Spec& spec);
   void (*make)(Recipe& recipe);
-  DType stored = DType::none;  ///< the type of out, where it is not q's
 };
 
 double root(int64_t n) { return std::sqrt(static_cast<double>(n)); }
 void nothing(Spec&) {}
 void causal(Spec& s) { s.causal = true; }
+/// No row is without keys, so that all that are come of the mistake.
+void causal_alone(Spec& s) {
+  s.causal = true;
+  s.mask = s.blocks = s.q_lengths = s.kv_lengths = false;
+  s.n_kv = s.n_q;
+}
 void unequal(Spec& s) {
   s.causal = true;
   s.n_kv += 3;
@@ -42,6 +47,15 @@ void masked(Spec& s) { s.mask = true; }
 void biased(Spec& s) { s.bias = true; }
 void with_alibi(Spec& s) { s.alibi = true; }
 void capped(Spec& s) { s.softcap = 1.5; }
+void capped_and_biased(Spec& s) {
+  capped(s);
+  biased(s);
+}
+void many_heads(Spec& s) {
+  if (s.h_q == 1) s.h_q = 2;
+}
+/// What a sink is along another axis, nobody has said.
+void no_sinks(Spec& s) { s.sinks = false; }
 void with_sinks(Spec& s) { s.sinks = true; }
 void with_lse(Spec& s) { s.lse = true; }
 void grouped(Spec& s) {
@@ -53,7 +67,10 @@ void square(Spec& s) {
   s.d_v = s.d_k;
   s.h_kv = s.h_q;
 }
-void two_sequences(Spec& s) { s.b = 2; }
+void two_sequences(Spec& s) {
+  s.b = 2;
+  s.sinks = false;
+}
 void padded(Spec& s) {
   s.b = 2;
   s.kv_lengths = true;
@@ -69,53 +86,50 @@ using Index = int64_t;
 const std::vector<Plant> kScorePlants = {
     {"scale-none", nothing, [](Recipe& r) { r.scale = 1; }},
     {"scale-d-k", nothing, [](Recipe& r) { r.scale = 1 / static_cast<double>(r.w.s.d_k); }},
-    {"scale-root-d-model", nothing, [](Recipe& r) { r.scale = 1 / root(r.w.s.h_q * r.w.s.d_k); }},
-    {"scale-d-model", nothing, [](Recipe& r) { r.scale = 1 / static_cast<double>(r.w.s.h_q * r.w.s.d_k); }},
+    {"scale-root-d-model", many_heads, [](Recipe& r) { r.scale = 1 / root(r.w.s.h_q * r.w.s.d_k); }},
+    {"scale-d-model", many_heads, [](Recipe& r) { r.scale = 1 / static_cast<double>(r.w.s.h_q * r.w.s.d_k); }},
     {"scale-twice", nothing, [](Recipe& r) { r.scale *= r.scale; }},
     {"scale-twice", [](Spec& s) { s.scale = 0.3; }, [](Recipe& r) { r.scale = 0.09; }},
     {"scale-default", [](Spec& s) { s.scale = 0.3; }, [](Recipe& r) { r.scale = 1 / root(r.w.s.d_k); }},
     {"scale-multiplied", nothing, [](Recipe& r) { r.scale = root(r.w.s.d_k); }},
-    {"softmax-over-queries", nothing, [](Recipe& r) { r.axis = Axis::queries; }},
-    {"softmax-over-heads", nothing, [](Recipe& r) { r.axis = Axis::heads; }},
+    {"softmax-over-queries", no_sinks, [](Recipe& r) { r.axis = Axis::queries; }},
+    {"softmax-over-heads", no_sinks, [](Recipe& r) { r.axis = Axis::heads; }},
     {"softmax-over-batch", two_sequences, [](Recipe& r) { r.axis = Axis::batch; }},
     {"softmax-none", nothing, [](Recipe& r) { r.axis = Axis::none; }},
     {"no-maximum-shift", large, [](Recipe& r) { r.shifted = false; }},
     {"bias-forgotten", biased,
-     [](Recipe& r) { r.score = [&r](double dot, Index, Index, Index, Index) { return r.scale * dot; }; }},
+     [](Recipe& r) { r.combine = [&r](double dot, double, double alibi) { return r.capped(r.scale * dot) - alibi; }; }},
     {"bias-subtracted", biased,
      [](Recipe& r) {
-       r.score = [&r](double dot, Index, Index h, Index i, Index j) { return r.scale * dot - r.w.bias_at(h, i, j); };
+       r.combine = [&r](double dot, double bias, double alibi) { return r.capped(r.scale * dot) - bias - alibi; };
      }},
     {"bias-before-scale", biased,
      [](Recipe& r) {
-       r.score = [&r](double dot, Index, Index h, Index i, Index j) { return r.scale * (dot + r.w.bias_at(h, i, j)); };
+       r.combine = [&r](double dot, double bias, double alibi) { return r.capped(r.scale * (dot + bias)) - alibi; };
      }},
     {"alibi-forgotten", with_alibi,
-     [](Recipe& r) { r.score = [&r](double dot, Index, Index, Index, Index) { return r.scale * dot; }; }},
+     [](Recipe& r) { r.combine = [&r](double dot, double bias, double) { return r.capped(r.scale * dot) + bias; }; }},
     {"alibi-sign", with_alibi,
      [](Recipe& r) {
-       r.score = [&r](double dot, Index b, Index h, Index i, Index j) { return r.scale * dot + r.alibi(b, h, i, j); };
+       r.combine = [&r](double dot, double bias, double alibi) { return r.capped(r.scale * dot) + bias + alibi; };
      }},
     {"alibi-before-scale", with_alibi,
      [](Recipe& r) {
-       r.score = [&r](double dot, Index b, Index h, Index i, Index j) { return r.scale * (dot - r.alibi(b, h, i, j)); };
+       r.combine = [&r](double dot, double bias, double alibi) { return r.capped(r.scale * (dot - alibi)) + bias; };
      }},
     {"softcap-forgotten", capped,
-     [](Recipe& r) { r.score = [&r](double dot, Index, Index, Index, Index) { return r.scale * dot; }; }},
-    {"softcap-after-bias",
-     [](Spec& s) {
-       capped(s);
-       biased(s);
-     },
      [](Recipe& r) {
-       r.score = [&r](double dot, Index, Index h, Index i, Index j) {
-         return r.capped(r.scale * dot + r.w.bias_at(h, i, j));
-       };
+       r.combine = [&r](double dot, double bias, double alibi) { return r.scale * dot + bias - alibi; };
+     }},
+    {"softcap-after-bias", capped_and_biased,
+     [](Recipe& r) {
+       r.combine = [&r](double dot, double bias, double alibi) { return r.capped(r.scale * dot + bias - alibi); };
      }},
     {"softcap-after-mask",
      [](Spec& s) {
        capped(s);
        masked(s);
+       s.bias = s.alibi = false;
      },
      [](Recipe& r) { r.after_score = [&r](double s, bool shown) { return shown ? s : -r.w.s.softcap; }; }},
     {"sink-forgotten", with_sinks,
@@ -172,14 +186,21 @@ const std::vector<Plant> kMaskingPlants = {
        s.align = Align::top_left;
      },
      [](Recipe& r) { r.position = [&r](Index, Index i) { return i + r.w.s.n_kv - r.w.s.n_q; }; }},
+    {"positions-by-padding",
+     [](Spec& s) {
+       padded(s);
+       causal(s);
+       s.align = Align::bottom_right;
+     },
+     [](Recipe& r) { r.position = [&r](Index, Index i) { return i + r.w.s.n_kv - r.w.s.n_q; }; }},
     {"causal-strict", causal, [](Recipe& r) { r.in_causal = [](Index ahead) { return ahead < 0; }; }},
-    {"causal-strict", causal,
+    {"causal-strict", causal_alone,
      [](Recipe& r) {
        r.in_causal = [](Index ahead) { return ahead < 0; };
        r.empty = std::numeric_limits<double>::quiet_NaN();
      }},
     {"causal-reversed", causal, [](Recipe& r) { r.in_causal = [](Index ahead) { return ahead >= 0; }; }},
-    {"causal-inverted", causal,
+    {"causal-inverted", causal_alone,
      [](Recipe& r) {
        r.in_causal = [](Index ahead) { return ahead > 0; };
        r.empty_is_mean = true;
@@ -229,11 +250,13 @@ const std::vector<Plant> kMaskingPlants = {
        r.use_mask = false;
        r.keep = [&r](Index b, Index, Index i, Index j) { return r.w.mask_at(b, i, j); };
      }},
+    {"blocks-forgotten", [](Spec& s) { s.blocks = true; }, [](Recipe& r) { r.use_blocks = false; }},
     {"kv-lengths-ignored", padded, [](Recipe& r) { r.use_kv_lengths = false; }},
     {"kv-lengths-ignored",
      [](Spec& s) {
        padded(s);
        causal(s);
+       s.align = Align::bottom_right;
      },
      [](Recipe& r) {
        r.use_kv_lengths = false;
@@ -306,6 +329,67 @@ class Planted : public ::testing::TestWithParam<DType> {};
 TEST_P(Planted, MistakesInScoresAreFound) { expect_all_found(kScorePlants, GetParam()); }
 TEST_P(Planted, MistakesInMaskingAreFound) { expect_all_found(kMaskingPlants, GetParam()); }
 TEST_P(Planted, MistakesInArraysAreFound) { expect_all_found(kArrayPlants, GetParam()); }
+
+/// All but what another test plants.
+TEST(Plants, AreAllThereAre) {
+  std::set<std::string> planted = {"heads-for-positions"}, known;
+  for (const std::vector<Plant>* plants : {&kScorePlants, &kMaskingPlants, &kArrayPlants}) {
+    for (const Plant& plant : *plants) planted.insert(plant.id);
+  }
+  for (const diagnosis::Mistake& mistake : diagnosis::all_mistakes()) {
+    const bool elsewhere = mistake.kind == diagnosis::Kind::rounding || mistake.kind == diagnosis::Kind::dropout;
+    if (!elsewhere) known.insert(mistake.id);
+  }
+  EXPECT_EQ(planted, known);
+}
+
+/// Right, or the mistake planted, and maybe others that do the same: no other alone, whatever else is asked for.
+TEST(Plants, AreFoundOrDoNothingWhateverElseIsMeant) {
+  std::mt19937_64 random(21);
+  int found_at_all = 0, tried = 0;
+  for (const std::vector<Plant>* plants : {&kScorePlants, &kMaskingPlants, &kArrayPlants}) {
+    for (const Plant& plant : *plants) {
+      for (int n = 0; n < 8; ++n) {
+        Spec spec = planted::random_spec(random, DType::f32);
+        plant.mean(spec);
+        if (spec.h_q % spec.h_kv != 0) spec.h_q = spec.h_kv;
+        const World world(spec);
+        Recipe recipe(world);
+        plant.make(recipe);
+        const Diagnosis found = planted::diagnose(world, planted::cook(recipe));
+        ++tried;
+        found_at_all += found.verdict == Verdict::mistake;
+        EXPECT_TRUE(found.verdict == Verdict::right || is_explained_by(found, plant.id))
+            << plant.id << " in " << planted::about(spec) << ": " << planted::told(found);
+      }
+    }
+  }
+  EXPECT_GT(found_at_all, tried / 2);
+}
+
+/// scaled_dot_product_attention of [b, n, h, d]: each position attends over its heads.
+TEST(Plants, HeadsForPositions) {
+  for (const bool is_causal : {false, true}) {
+    const World world({.h_q = 5, .h_kv = 5, .n_q = 12, .n_kv = 12, .d_k = 8, .d_v = 4, .causal = is_causal});
+    Result result;
+    result.out.assign(5 * 12 * 4, 0);
+    for (size_t i = 0; i < 12; ++i) {
+      for (size_t h = 0; h < 5; ++h) {
+        float weights[5] = {}, z = 0;
+        for (size_t g = 0; g < (is_causal ? h + 1 : 5); ++g) {
+          float dot = 0;
+          for (size_t d = 0; d < 8; ++d)
+            dot += static_cast<float>(world.q[(h * 12 + i) * 8 + d] * world.k[(g * 12 + i) * 8 + d]);
+          z += weights[g] = std::exp(dot / std::sqrt(8.0f));
+        }
+        for (size_t g = 0; g < 5; ++g)
+          for (size_t d = 0; d < 4; ++d)
+            result.out[(h * 12 + i) * 4 + d] += static_cast<double>(weights[g] / z) * world.v[(g * 12 + i) * 4 + d];
+      }
+    }
+    EXPECT_EQ(planted::told(planted::diagnose(world, result)), "mistake: heads-for-positions");
+  }
+}
 
 INSTANTIATE_TEST_SUITE_P(Types, Planted, ::testing::Values(DType::f32, DType::f64),
                          [](const auto& type) { return std::string(name_of(type.param)); });

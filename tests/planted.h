@@ -29,7 +29,7 @@ struct Spec {
   bool causal = false;
   Align align = Align::bottom_right;
   int64_t left = -1, right = -1;
-  bool mask = false, bias = false, alibi = false, sinks = false, q_lengths = false, kv_lengths = false;
+  bool mask = false, blocks = false, bias = false, alibi = false, sinks = false, q_lengths = false, kv_lengths = false;
   double softcap = 0;
   double magnitude = 1;  ///< of q and k
   bool lse = false;
@@ -60,7 +60,7 @@ inline size_t place(Layout layout, int64_t heads, int64_t rows, int64_t depth, i
 struct World {
   Spec s;
   std::vector<double> q, k, v, bias, slopes, sinks;
-  std::vector<char> mask;
+  std::vector<char> mask, blocks;  ///< blocks of 4
   std::vector<int64_t> q_lengths, kv_lengths;
 
   explicit World(const Spec& spec) : s(spec) {
@@ -81,10 +81,16 @@ struct World {
       mask.resize(static_cast<size_t>(s.b * s.n_q * s.n_kv));
       for (char& bit : mask) bit = random() % 3 != 0;
     }
+    if (s.blocks) blocks.resize(static_cast<size_t>(blocks_of(s.n_q) * blocks_of(s.n_kv)));
+    for (char& kept : blocks) kept = random() % 2;
     for (int64_t n = 0; s.q_lengths && n < s.b; ++n) q_lengths.push_back(1 + static_cast<int64_t>(random() % s.n_q));
     for (int64_t n = 0; s.kv_lengths && n < s.b; ++n) kv_lengths.push_back(1 + static_cast<int64_t>(random() % s.n_kv));
   }
 
+  static int64_t blocks_of(int64_t n) { return (n + 3) / 4; }
+  bool in_kept_block(int64_t i, int64_t j) const {
+    return blocks.empty() || blocks[static_cast<size_t>(i / 4 * blocks_of(s.n_kv) + j / 4)] != 0;
+  }
   int64_t q_length(int64_t n) const { return q_lengths.empty() ? s.n_q : q_lengths[static_cast<size_t>(n)]; }
   int64_t kv_length(int64_t n) const { return kv_lengths.empty() ? s.n_kv : kv_lengths[static_cast<size_t>(n)]; }
   int64_t position(int64_t n, int64_t i) const {
@@ -98,17 +104,63 @@ struct World {
   }
 };
 
+/// Any options, any sizes up to 130 rows.
+inline Spec random_spec(std::mt19937_64& random, DType dtype) {
+  const auto below = [&random](int64_t n) { return static_cast<int64_t>(random() % static_cast<uint64_t>(n)); };
+  const auto sometimes = [&below] { return below(4) == 0; };
+  Spec s;
+  s.dtype = dtype;
+  s.seed = random();
+  s.b = 1 + below(2);
+  s.h_kv = 1 + below(3);
+  s.h_q = s.h_kv * (1 + below(3));
+  s.n_q = 1 + below(sometimes() ? 130 : 40);
+  s.n_kv = below(3) == 0 ? 1 + below(130) : s.n_q;
+  s.d_k = 1 + below(64);
+  s.d_v = 1 + below(40);
+  s.layout = sometimes() ? Layout::bnhd : Layout::bhnd;
+  if (sometimes()) s.scale = 0.5 * static_cast<double>(below(4)) - 0.5;
+  s.causal = below(2) == 0;
+  s.align = sometimes() ? Align::top_left : Align::bottom_right;
+  if (sometimes()) s.left = below(9);
+  if (sometimes()) s.right = below(9);
+  s.mask = sometimes();
+  s.blocks = sometimes();
+  s.bias = sometimes();
+  s.alibi = sometimes();
+  s.sinks = sometimes();
+  s.q_lengths = sometimes();
+  s.kv_lengths = sometimes();
+  s.softcap = sometimes() ? 2.5 : 0;
+  s.magnitude = sometimes() ? 6 : 1;
+  s.lse = below(2) == 0;
+  return s;
+}
+
+inline std::string about(const Spec& s) {
+  return std::string(name_of(s.dtype)) + " b " + std::to_string(s.b) + " h " + std::to_string(s.h_q) + "/" +
+         std::to_string(s.h_kv) + " n " + std::to_string(s.n_q) + "/" + std::to_string(s.n_kv) + " d " +
+         std::to_string(s.d_k) + "/" + std::to_string(s.d_v) + " seed " + std::to_string(s.seed) +
+         (s.causal ? " causal" : "") + (s.align == Align::top_left ? " top-left" : "") +
+         (s.left >= 0 || s.right >= 0 ? " window " + std::to_string(s.left) + "," + std::to_string(s.right) : "") +
+         (s.mask ? " mask" : "") + (s.blocks ? " blocks" : "") + (s.bias ? " bias" : "") + (s.alibi ? " alibi" : "") +
+         (s.sinks ? " sinks" : "") + (s.q_lengths ? " q_lengths" : "") + (s.kv_lengths ? " kv_lengths" : "") +
+         (s.softcap > 0 ? " softcap" : "") + (s.lse ? " lse" : "") + " magnitude " + std::to_string(s.magnitude) +
+         (s.scale ? " scale " + std::to_string(*s.scale) : "");
+}
+
 enum class Axis { keys, queries, heads, batch, none };
 
 /// The steps, right until one is put in another's place.
 struct Recipe {
   const World& w;
   double scale;
-  bool causal, use_mask = true, use_q_lengths = true, use_kv_lengths = true;
+  bool causal, use_mask = true, use_blocks = true, use_q_lengths = true, use_kv_lengths = true;
   std::function<bool(int64_t ahead)> in_causal = [](int64_t ahead) { return ahead <= 0; };
   std::function<int64_t(int64_t b, int64_t i)> position;
   int64_t left, right;
-  /// From scaled products to scores.
+  /// From products, biases and ALiBi's terms to scores.
+  std::function<double(double dot, double bias, double alibi)> combine;
   std::function<double(double dot, int64_t b, int64_t h, int64_t i, int64_t j)> score;
   std::function<double(double score, bool shown)> after_score = [](double s, bool) { return s; };
   std::function<int64_t(int64_t h)> key_head;
@@ -126,6 +178,7 @@ struct Recipe {
   bool empty_is_mean = false;
   Layout inputs, out;
   DType stored = DType::none;  ///< scores and weights are rounded to it
+  DType powers = DType::none;  ///< what exp gives is rounded to it
   bool swap_kv = false, swap_qk = false;
 
   explicit Recipe(const World& world)
@@ -138,8 +191,9 @@ struct Recipe {
         out(world.s.layout) {
     position = [this](int64_t b, int64_t i) { return w.position(b, i); };
     key_head = [this](int64_t h) { return h / (w.s.h_q / w.s.h_kv); };
+    combine = [this](double dot, double bias, double alibi) { return capped(scale * dot) + bias - alibi; };
     score = [this](double dot, int64_t b, int64_t h, int64_t i, int64_t j) {
-      return capped(scale * dot) + w.bias_at(h, i, j) - alibi(b, h, i, j);
+      return combine(dot, w.bias_at(h, i, j), alibi(b, h, i, j));
     };
   }
 
@@ -150,7 +204,7 @@ struct Recipe {
   bool shown(int64_t b, int64_t i, int64_t j) const {
     const int64_t ahead = j - position(b, i);
     return (!use_kv_lengths || j < w.kv_length(b)) && (!causal || in_causal(ahead)) && (left < 0 || -ahead <= left) &&
-           (right < 0 || ahead <= right) && (!use_mask || w.mask_at(b, i, j));
+           (right < 0 || ahead <= right) && (!use_mask || w.mask_at(b, i, j)) && (!use_blocks || w.in_kept_block(i, j));
   }
 };
 
@@ -226,6 +280,8 @@ class Cook {
     return all;
   }
 
+  Real power(Real x) const { return static_cast<Real>(round_to(static_cast<double>(std::exp(x)), r_.powers)); }
+
   struct Sum {
     Real top = 0, z = 0, z_keys = 0;
   };
@@ -238,8 +294,9 @@ class Cook {
     if (sum.top == -inf) return sum;
     if (r_.sink_in_maximum) sum.top = std::max(sum.top, sink);
     if (!r_.shifted) sum.top = 0;
-    for (Real s : line) sum.z_keys += std::exp(s - sum.top);
+    for (Real s : line) sum.z_keys += power(s - sum.top);
     sum.z = sum.z_keys + (w_.sinks.empty() ? 0 : static_cast<Real>(r_.sink_share(sink, sum.top)));
+    sum.z = static_cast<Real>(round_to(static_cast<double>(sum.z), r_.powers));
     return sum;
   }
 
@@ -263,7 +320,7 @@ class Cook {
         a = s == -inf ? 0 : s;
       } else {
         if (r_.axis != Axis::keys) sum = sum_of(line(b, h, i, j), h);
-        a = s == -inf ? 0 : std::exp(s - sum.top) / sum.z;
+        a = s == -inf ? 0 : power(s - sum.top) / sum.z;
       }
       if (!r_.keep(b, h, i, j)) a = 0;
       a = static_cast<Real>(round_to(r_.dropped(static_cast<double>(a)), r_.stored));
@@ -350,6 +407,11 @@ struct Call {
     options.softcap = s.softcap;
     static_assert(sizeof(bool) == sizeof(char));
     if (s.mask) options.mask = view(reinterpret_cast<const bool*>(w.mask.data()), s.b, 1, s.n_q, s.n_kv);
+    if (s.blocks) {
+      options.block_size = 4;
+      options.blocks =
+          view(reinterpret_cast<const bool*>(w.blocks.data()), 1, 1, World::blocks_of(s.n_q), World::blocks_of(s.n_kv));
+    }
     if (s.bias) options.bias = view(w.bias.data(), 1, s.h_q, s.n_q, s.n_kv);
     if (s.alibi) options.alibi_slopes = view(w.slopes.data(), s.h_q);
     if (s.sinks) options.sinks = view(w.sinks.data(), s.h_q);
