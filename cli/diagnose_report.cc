@@ -131,8 +131,10 @@ void add_explained(Page& page, const Diagnosis& d) {
 
 void add_right_rows(Page& page, const Diagnosis& d) {
   const auto& [first, last, heads] = d.right_rows;
-  if (last >= first) {
+  if (last > first) {
     page.add("Rows {} to {} of every head are right.", "每个头的第 {} 到 {} 行都正确。", first, last);
+  } else if (last == first) {
+    page.add("Row {} of every head is right.", "每个头的第 {} 行都正确。", first);
   }
   if (heads.empty()) return;
   std::string names;
@@ -140,7 +142,7 @@ void add_right_rows(Page& page, const Diagnosis& d) {
     names += fmt::format("{}[{}, {}]", n == 0 ? "" : ", ", heads[n].first, heads[n].second);
   }
   if (heads.size() > kMostHeads) names += ", ...";
-  page.add("Right as a whole are {} heads [b, h]: {}.", "整个头都正确的有 {} 个（[b, h]）：{}。", heads.size(), names);
+  page.add("Every row of these heads [b, h] is right: {}.", "这些头 [b, h] 的每一行都正确：{}。", names);
 }
 
 void add_unknown(Page& page, const Diagnosis& d, const FileAxes& axes) {
