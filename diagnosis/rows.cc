@@ -275,7 +275,8 @@ void Rows::sum_values(const Place& at) {
   const auto heaviest = std::max_element(weights_.begin(), weights_.end()) - weights_.begin();
   const double* centre = value(at.b, at.h, heaviest);
   double rest = 1;
-  for (std::vector<double>* sum : {&row_.o, &magnitude_, &spread_}) std::fill(sum->begin(), sum->end(), 0);
+  for (std::vector<double>* sum : {&row_.o, &row_.tolerance, &magnitude_, &spread_})
+    std::fill(sum->begin(), sum->end(), 0);
   for (size_t j = 0; j < weights_.size(); ++j) {
     if (scores_[j] == -kInfinity) continue;
     const double a = weights_[j], size = std::abs(a);
@@ -328,11 +329,11 @@ void Rows::set_empty(const Place& at) {
   std::fill(weights_.begin(), weights_.end(), 0);
   const double o = std::isnan(row_.lse) || variant_.empty == EmptyRow::nan ? kNaN : 0;
   std::fill(row_.o.begin(), row_.o.end(), o);
+  std::fill(row_.tolerance.begin(), row_.tolerance.end(), 0);
   if (keys_ == 0 || (variant_.empty != EmptyRow::mean && variant_.empty != EmptyRow::any)) return;
   // `plain` holds the mean here, which `any` takes as well.
   const double share = 1 / static_cast<double>(keys_);
   std::fill(row_.plain.begin(), row_.plain.end(), 0);
-  std::fill(row_.tolerance.begin(), row_.tolerance.end(), 0);
   for (int64_t j = 0; j < keys_; ++j) {
     const double* v = value(at.b, at.h, j);
     for (size_t d = 0; d < row_.plain.size(); ++d) {
@@ -343,20 +344,16 @@ void Rows::set_empty(const Place& at) {
   if (variant_.empty == EmptyRow::mean) row_.o = row_.plain;
 }
 
-const Row& Rows::row(int64_t b, int64_t h, int64_t i) {
-  const Place at{b, h, i};
-  row_.empty = row_.open = row_.coarse = false;
-  error_ = largest_ = 0;
-  std::fill(row_.tolerance.begin(), row_.tolerance.end(), 0);
-  if (variant_.q_lengths && !variant_.exchanged && i >= problem_.q_length(b)) {
-    // Not a row without keys: there is no such row, and nothing of it is read.
-    std::fill(row_.o.begin(), row_.o.end(), 0);
-    std::fill(row_.plain.begin(), row_.plain.end(), 0);
-    std::fill(weights_.begin(), weights_.end(), 0);
-    row_.lse = -kInfinity;
-    row_.lse_tolerance = 0;
-    return row_;
-  }
+/// There is no such row, and nothing of it is read.
+void Rows::set_past_length() {
+  for (std::vector<double>* all : {&row_.o, &row_.plain, &row_.tolerance, &weights_})
+    std::fill(all->begin(), all->end(), 0);
+  row_.lse = -kInfinity;
+  row_.lse_tolerance = 0;
+}
+
+/// Fills the weights, or says that the row is empty.
+void Rows::weigh(const Place& at) {
   if (keys_ == 0) {
     set_empty(at);
   } else if (variant_.axis == SoftmaxAxis::keys) {
@@ -368,26 +365,44 @@ const Row& Rows::row(int64_t b, int64_t h, int64_t i) {
   } else {
     weigh_along_axis(at);
   }
-  if (row_.empty) return row_;
   for (size_t j = 0; any_late_ && j < weights_.size(); ++j) {
     if (late_[j]) weights_[j] = 0;
   }
-  sum_values(at);
-  const double u = half_step(variant_.precision);
-  const bool narrow = is_narrow(variant_.precision);
+}
+
+void Rows::set_tolerances() {
+  const DType precision = variant_.precision;
+  const double u = half_step(precision), usual = sum_error(precision, keys_);
+  const bool narrow = is_narrow(precision);
   // In 16 bits scores round to them, and that is what counts.
   const double drift = std::expm1(std::min(2 * u * (narrow ? largest_ : error_), sure_ && !narrow ? 0.05 : 50.0));
   row_.coarse = narrow && drift > 0.2;
-  // Weights below the smallest normal number have few bits, or none; those of float16 are in the
-  // plain formula, and only screened by this.
-  const double underflow = static_cast<double>(keys_) * 0x1p4 * smallest_number(variant_.precision);
+  // Weights below the smallest normal number have few bits, or none.
+  const double underflow = static_cast<double>(keys_) * 0x1p4 * smallest_number(precision);
+  // Equal terms round alike, time after time, where others' errors partly cancel.
+  const double worst = u * static_cast<double>(keys_ + 16);
   for (size_t d = 0; d < row_.o.size(); ++d) {
-    const double relative =
-        narrow ? 8 * u * magnitude_[d] + 2 * drift * spread_[d] + step_at(row_.o[d], variant_.precision)
-               : sum_error(variant_.precision, keys_) * magnitude_[d] + drift * spread_[d];
-    row_.tolerance[d] = relative + underflow;
+    const bool equal_terms = spread_[d] < 0.01 * magnitude_[d];
+    const double sums = equal_terms ? std::max(usual, worst) : usual;
+    row_.tolerance[d] =
+        underflow + (narrow ? 8 * u * magnitude_[d] + 2 * drift * spread_[d] + step_at(row_.o[d], precision)
+                            : sums * magnitude_[d] + drift * spread_[d]);
   }
-  if (narrow) make_plain(at);
+}
+
+const Row& Rows::row(int64_t b, int64_t h, int64_t i) {
+  const Place at{b, h, i};
+  row_.empty = row_.open = row_.coarse = false;
+  error_ = largest_ = 0;
+  if (variant_.q_lengths && !variant_.exchanged && i >= problem_.q_length(b)) {
+    set_past_length();
+    return row_;
+  }
+  weigh(at);
+  if (row_.empty) return row_;
+  sum_values(at);
+  set_tolerances();
+  if (is_narrow(variant_.precision)) make_plain(at);
   return row_;
 }
 

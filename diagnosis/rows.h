@@ -65,6 +65,9 @@ class Rows {
   void sum_values(const Place& at);
   void make_plain(const Place& at);
   void set_empty(const Place& at);
+  void set_past_length();
+  void weigh(const Place& at);
+  void set_tolerances();
 
   const Problem& problem_;
   const Variant& variant_;

@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "tests/planted.h"
+#include "tests/stopping_executor.h"
+#include "tests/thread_executor.h"
 
 namespace foveate {
 namespace {
@@ -196,6 +198,108 @@ TEST(Unknown, AWrongLseAloneIsFound) {
   EXPECT_EQ(found.differing_rows, 1);
   EXPECT_EQ(found.first.d, -1);
   EXPECT_EQ(found.first.i, 5);
+}
+
+/// A window off by one moves 1 of 2048 weights: far more than sums of 2048 floats, one after the other, are off by.
+TEST(Right, ManyKeysExcuseNoWindow) {
+  World world({.h_q = 1, .h_kv = 1, .n_q = 2048, .n_kv = 2048, .causal = true, .left = 2000});
+  const Recipe recipe(world);
+  const Result result = planted::cook(recipe);
+  expect_right(world, result, DType::f32);
+  world.s.left = 2001;
+  EXPECT_EQ(planted::told(planted::diagnose(world, result)), "mistake: window-left-short");
+}
+
+/// Constant values and equal scores: the same rounding error again and again.
+TEST(Right, EqualTermsAddUp) {
+  World world({.h_q = 1, .h_kv = 1, .n_q = 64, .n_kv = 1000, .causal = true});
+  std::ranges::fill(world.q, 0);
+  std::ranges::fill(world.v, static_cast<double>(0.3f));
+  expect_right(world, planted::cook(Recipe(world)), DType::f32);
+}
+
+class Calls : public ::testing::Test {
+ protected:
+  Calls() : world_(ordinary(1)), call_(world_) {
+    Recipe recipe(world_);
+    recipe.scale = 1;
+    result_ = planted::cook(recipe);
+    out_.emplace(result_.out, DType::f32);
+    out_view_ = planted::view_of(*out_, DType::f32, Layout::bhnd, 2, 4, 24, 16);
+  }
+
+  Status call(const AttentionOptions& options, const Execution& execution = {}, const ConstTensor& lse = {}) {
+    return diagnosis::diagnose(call_.q_view, call_.k_view, call_.v_view, out_view_, lse, options, Layout::bhnd,
+                               execution, &found_);
+  }
+
+  World world_;
+  planted::Call call_;
+  Result result_;
+  std::optional<Typed> out_;
+  ConstTensor out_view_;
+  Diagnosis found_;
+};
+
+TEST_F(Calls, ThreadsChangeNothing) {
+  ASSERT_TRUE(call(call_.options).ok());
+  const Diagnosis serial = found_;
+  ThreadExecutor executor(3);
+  std::atomic<int64_t> progress = 0;
+  ASSERT_TRUE(call(call_.options, {.executor = &executor, .progress = &progress}).ok());
+  EXPECT_EQ(planted::told(found_), "mistake: scale-none");
+  EXPECT_EQ(found_.explanations[0].residual, serial.explanations[0].residual);
+  EXPECT_EQ(found_.rms_difference, serial.rms_difference);
+  EXPECT_EQ(progress, diagnosis::kProgressSteps);
+}
+
+TEST_F(Calls, StopAsSoonAsTheyAreAsked) {
+  std::fill(out_->f32.begin(), out_->f32.end(), 1.0f);  // nothing explains it, so all is tried
+  ThreadExecutor inner(1);
+  for (const int64_t at : {0, 20, 60, 200}) {
+    StoppingExecutor executor(&inner, at);
+    found_.tried = -1;
+    const Status status = call(call_.options, {.executor = &executor, .stop = &executor.stop});
+    EXPECT_EQ(status.code(), StatusCode::cancelled) << at;
+    EXPECT_EQ(found_.tried, -1) << at;
+  }
+}
+
+TEST_F(Calls, RefuseWhatTheyHaveNoNotionOf) {
+  const auto expect_refused = [this](const AttentionOptions& options, const std::string& message) {
+    const Status status = call(options);
+    EXPECT_EQ(status.code(), StatusCode::invalid_argument);
+    EXPECT_EQ(status.message(), message);
+  };
+  AttentionOptions options = call_.options;
+  options.dropout = 0.1;
+  expect_refused(options, "dropout: leave it out; it is looked for");
+  const int64_t starts[] = {0, 24};
+  options = call_.options;
+  options.q_starts = view(starts, 2);
+  expect_refused(options, "options: packed sequences, pages, scales and trees are not diagnosed; give padded floats");
+  options = call_.options;
+  options.softcap = -1;
+  EXPECT_EQ(call(options).code(), StatusCode::invalid_argument);
+  out_view_.shape[2] = 23;
+  expect_refused(call_.options, "out: shape [2, 4, 23, 16], expected [2, 4, 24, 16]");
+  out_view_.shape[2] = 24;
+  EXPECT_STREQ(call(call_.options, {}, out_view_).message(), "lse: shape [2, 4, 24, 16], expected [2, 4, 24, 1]");
+  out_view_.dtype = DType::i32;
+  expect_refused(call_.options, "out: not of a float type; convert it");
+}
+
+TEST_F(Calls, PositionsMayBeSaidOutright) {
+  AttentionOptions options = call_.options;
+  options.q_offset = 3;
+  ASSERT_TRUE(call(options).ok());
+  EXPECT_EQ(found_.verdict, Verdict::unknown);
+  std::vector<float> out(result_.out.size());
+  ASSERT_TRUE(attention(call_.q_view, call_.k_view, call_.v_view, {.o = view(out.data(), 2, 4, 24, 16)}, options).ok());
+  out_->f32 = out;
+  out_view_.data = out_->f32.data();
+  ASSERT_TRUE(call(options).ok());
+  EXPECT_EQ(found_.verdict, Verdict::right);
 }
 
 }  // namespace
