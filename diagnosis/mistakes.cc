@@ -19,6 +19,7 @@ Variant right_way(const Problem& problem) {
   right.window_right = options.window_right;
   if (options.softcap == 0) right.softcap = SoftcapPlace::nowhere;
   right.precision = problem.precision();
+  right.powers = right.precision == DType::f64 ? DType::f64 : DType::f32;
   return right;
 }
 

@@ -72,6 +72,10 @@ std::vector<Mistake> scale_mistakes() {
 }
 
 std::vector<Mistake> softmax_mistakes() {
+  constexpr Text kNoShift = {"the row's maximum was not subtracted before exp, which overflows",
+                             "取 exp 之前没有减去每行的最大值，于是溢出"};
+  constexpr Text kShift = {"Subtract each row's largest score first: exp(s - max s). It cancels in the weights.",
+                           "先减去每行的最大分数：exp(s - max s)；它在权重里会约掉。"};
   return {
       {"softmax-over-queries",
        Kind::axis,
@@ -97,15 +101,16 @@ std::vector<Mistake> softmax_mistakes() {
          v.axis = SoftmaxAxis::none;
          return true;
        }},
-      {"no-maximum-shift",
-       Kind::shift,
-       {"the row's maximum was not subtracted before exp, which overflows",
-        "取 exp 之前没有减去每行的最大值，于是溢出"},
-       {"Subtract each row's largest score first: exp(s - max s). It cancels in the weights.",
-        "先减去每行的最大分数：exp(s - max s)；它在权重里会约掉。"},
+      {"no-maximum-shift", Kind::shift, kNoShift, kShift,
        [](Variant& v, const Problem&) {
          v.shifted = false;
          return v.axis == SoftmaxAxis::keys;
+       }},
+      {"no-maximum-shift", Kind::shift, kNoShift, kShift,
+       [](Variant& v, const Problem& p) {
+         v.shifted = false;
+         v.powers = p.precision();
+         return v.axis == SoftmaxAxis::keys && size_of(v.powers) == 2;
        }},
   };
 }

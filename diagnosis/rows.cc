@@ -54,6 +54,20 @@ double smallest_number(DType dtype) {
   return dtype == DType::f64 ? std::numeric_limits<double>::min() : dtype == DType::f16 ? 0x1p-24 : 0x1p-126;
 }
 
+/// The smallest number above 0.
+double smallest_step(DType dtype) {
+  switch (dtype) {
+    case DType::f64:
+      return std::numeric_limits<double>::denorm_min();
+    case DType::f16:
+      return 0x1p-24;
+    case DType::bf16:
+      return 0x1p-133;
+    default:
+      return 0x1p-149;
+  }
+}
+
 double sum_error(DType precision, int64_t terms) {
   return 2 * half_step(precision) * (16 + 2 * std::sqrt(static_cast<double>(terms)));
 }
@@ -215,16 +229,19 @@ void Rows::weigh_keys(const Place& at) {
   finish_lse(top, z, without_sink);
 }
 
-/// In the numbers of the precision: what overflows, overflows.
+/// In the numbers of a type: what overflows, overflows. Near its ends, where the last bit decides, the row is left open.
 void Rows::weigh_unshifted(double sink) {
-  const double limit = exp_limit(variant_.precision), largest = largest_number(variant_.precision);
+  const double limit = exp_limit(variant_.powers), largest = largest_number(variant_.powers);
   const auto power = [&](double s) {
     if (std::abs(s - limit) < 0.01 + half_step(variant_.precision) * error_) row_.open = true;
-    return s > limit ? kInfinity : rounded(std::exp(s), variant_.precision);
+    return s > limit ? kInfinity : rounded(std::exp(s), variant_.powers);
   };
   double z = power(sink);
   for (size_t j = 0; j < scores_.size(); ++j) z += weights_[j] = scores_[j] == -kInfinity ? 0 : power(scores_[j]);
   if (z > 0.9 * largest && z < 1.1 * largest) row_.open = true;
+  constexpr double kTold = 1e-3;
+  lost_ = std::min(1.0, static_cast<double>(keys_) * smallest_step(variant_.powers) / z);
+  if (lost_ > kTold) row_.open = true;
   if (row_.open) return;
   if (z > largest) z = kInfinity;
   for (double& a : weights_) a /= z;
@@ -384,16 +401,16 @@ void Rows::set_tolerances() {
   for (size_t d = 0; d < row_.o.size(); ++d) {
     const bool equal_terms = spread_[d] < 0.01 * magnitude_[d];
     const double sums = equal_terms ? std::max(usual, worst) : usual;
-    row_.tolerance[d] =
-        underflow + (narrow ? 8 * u * magnitude_[d] + 2 * drift * spread_[d] + step_at(row_.o[d], precision)
-                            : sums * magnitude_[d] + drift * spread_[d]);
+    row_.tolerance[d] = underflow + 2 * lost_ * (magnitude_[d] + spread_[d]) +
+                        (narrow ? 8 * u * magnitude_[d] + 2 * drift * spread_[d] + step_at(row_.o[d], precision)
+                                : sums * magnitude_[d] + drift * spread_[d]);
   }
 }
 
 const Row& Rows::row(int64_t b, int64_t h, int64_t i) {
   const Place at{b, h, i};
   row_.empty = row_.open = row_.coarse = false;
-  error_ = largest_ = 0;
+  error_ = largest_ = lost_ = 0;
   if (variant_.q_lengths && !variant_.exchanged && i >= problem_.q_length(b)) {
     set_past_length();
     return row_;

@@ -80,6 +80,7 @@ class Rows {
   std::vector<char> late_;  ///< weights that a late rule takes away
   double error_ = 0;        ///< E: how many half steps a score may be off by
   double largest_ = 0;      ///< of the scores that take part
+  double lost_ = 0;         ///< the share of weights that powers near 0 are too coarse for
   Place line_;              ///< which line of the axis is summed below
   std::vector<double> tops_, sums_;
   double line_error_ = 0;

@@ -60,6 +60,7 @@ struct Variant {
   EmptyRow empty = EmptyRow::zeros;
   DType rounding = DType::none;  ///< what q, k and v are rounded to
   DType precision = DType::f32;  ///< what it is computed in
+  DType powers = DType::f32;     ///< what exp is, where it is not shifted
 };
 
 /// The right way.
