@@ -146,6 +146,20 @@ TEST(Unknown, NoiseIsNoMistake) {
   }
 }
 
+TEST(Unknown, AMistakeWithNoiseIsNot) {
+  std::mt19937_64 random(8);
+  std::normal_distribution<double> normal;
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    const World world = ordinary(seed);
+    Recipe recipe(world);
+    recipe.scale = 1;
+    Result result = planted::cook(recipe);
+    EXPECT_EQ(planted::told(planted::diagnose(world, result)), "mistake: scale-none");
+    for (double& x : result.out) x *= 1 + 1e-3 * normal(random);
+    expect_unknown(world, result, "a mistake with noise");
+  }
+}
+
 TEST(Unknown, RandomNumbersAreNoMistake) {
   std::mt19937_64 random(4);
   std::normal_distribution<double> normal;
