@@ -59,11 +59,7 @@ class Page {
 
   /// After a mark, below which the lines that follow begin.
   void add_text(const std::string& mark, const std::string& text) {
-    std::string head = mark;
-    for (const std::string& line : wrapped(text, kWidth - static_cast<int>(mark.size()))) {
-      text_ += head + line + "\n";
-      head.assign(mark.size(), ' ');
-    }
+    text_ += hanging(mark, text, static_cast<int>(mark.size()), kWidth);
   }
 
   /// "They were not scaled. Scale them."

@@ -175,6 +175,10 @@ double Rows::score_of_shown(const Place& at, int64_t position, int64_t j, double
   if (variant_.softcap == SoftcapPlace::after_addends || variant_.softcap == SoftcapPlace::after_masks) {
     score = capped(score);
   }
+  // Where products leave the range of the type they are summed in, an infinity or NaN is what that type has to give.
+  const DType computing = is_narrow(variant_.precision) ? DType::f32 : variant_.precision;
+  const double most = std::max(std::sqrt(dot.squares), std::max(std::abs(dot.sum), size));
+  if (most >= largest_number(computing) / 4 && (std::isfinite(most) || computing == DType::f64)) row_.open = true;
   const double products = std::sqrt(static_cast<double>(depth)) * std::abs(variant_.scale) * std::sqrt(dot.squares);
   error_ = std::max(error_, 8 * (products + size + std::abs(bias) + std::abs(alibi)));
   score = factor * score + addend;

@@ -133,6 +133,19 @@ void expect_unknown(const World& world, const Result& result, const std::string&
   EXPECT_GT(found.tried, 100);
 }
 
+/// Products past float32's range: the engine says NaN there, float64 does not.
+TEST(Right, WhereFloat32Overflows) {
+  World world({.h_q = 2, .h_kv = 2, .n_q = 40, .n_kv = 40, .d_k = 8, .d_v = 8, .dtype = DType::f32, .causal = true});
+  world.q[30 * 8 + 2] = static_cast<double>(3e38F);
+  world.k[17 * 8 + 2] = 2;
+  expect_right(world, by_engine(world), DType::f32);
+  // What is wrong elsewhere is found all the same.
+  World unscaled = world;
+  unscaled.s.scale = 1;
+  const Diagnosis found = planted::diagnose(world, by_engine(unscaled), DType::f32);
+  EXPECT_EQ(found.verdict, Verdict::mistake) << planted::told(found);
+}
+
 TEST(Unknown, NoiseIsNoMistake) {
   std::mt19937_64 random(3);
   std::normal_distribution<double> normal;

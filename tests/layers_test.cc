@@ -52,7 +52,7 @@ const std::vector<Layer> kLayers = {
     {"text", {"claims/text.h"}, {}},
     {"claims", {"claims/"}, {"tensor", "status", "api", "text"}},
     {"insight", {"insight/"}, {"tensor", "status", "api", "text"}},
-    {"diagnosis", {"diagnosis/"}, {"tensor", "status", "api", "text"}},
+    {"diagnosis", {"diagnosis/"}, {"tensor", "status", "api"}},
     {"cli", {"cli/"}, {"tensor", "status", "api", "text", "io", "claims", "insight", "diagnosis"}},
     {"web", {"web/"}, {"tensor", "status", "api", "text", "claims"}},
     {"examples", {"examples/"}, {"tensor", "status", "api", "io"}},
