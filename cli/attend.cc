@@ -44,7 +44,8 @@ Effort compute(const AttendArguments& arguments, const AttendInputs& inputs, con
 }
 
 std::string stats_of(const AttendArguments& arguments, const AttendInputs& inputs) {
-  const InspectView view{.rows = {}, .keys = {}, .sink_keys = {}, .sinks = !arguments.sinks.empty()};
+  InspectView view;
+  view.sinks = !arguments.sinks.empty();
   return json_of(look(arguments, inputs, {}), view);
 }
 

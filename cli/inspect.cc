@@ -29,11 +29,12 @@ namespace foveate::cli {
 namespace {
 
 constexpr const char* kShown = "What is shown";
+constexpr int64_t kTop = 3;
 
 struct InspectArguments {
-  AttendArguments problem;  ///< its inputs, scores and masks
-  std::string rows, keys;   ///< as typed
-  int64_t top = 3;
+  AttendArguments problem;     ///< its inputs, scores and masks
+  std::string rows, keys;      ///< as typed
+  std::optional<int64_t> top;  ///< left out: 3
   std::vector<int64_t> sink_keys;
   std::string figure;
   Pooling pooling = Pooling::largest;
@@ -76,6 +77,9 @@ bool is_png(const std::string& path) { return path.ends_with(".png"); }
 
 void check(const InspectArguments& arguments) {
   check_problem(arguments.problem, false);
+  if (arguments.top && arguments.rows.empty()) {
+    throw WrongUse("--top: no --rows; give the queries whose largest weights are wanted");
+  }
   std::vector<NamedFile> outputs = {{arguments.json ? "--json" : "the report", "-"}};
   if (!arguments.figure.empty()) outputs.push_back({"--figure", arguments.figure});
   check_files(input_files(arguments.problem), outputs);
@@ -85,7 +89,9 @@ InspectView view_of(const InspectArguments& arguments, const AttentionShape& sha
   InspectView view{.rows = range_of("--rows", arguments.rows, shape.n_q, "queries"),
                    .keys = range_of("--keys", arguments.keys, shape.n_kv, "keys"),
                    .sink_keys = arguments.sink_keys,
-                   .sinks = !arguments.problem.sinks.empty()};
+                   .sinks = !arguments.problem.sinks.empty(),
+                   .asks_layout = arguments.problem.layout == Layout::bhnd && shape.n_q == shape.n_kv &&
+                                  shape.n_q > 1 && shape.h_q > 2 * shape.n_q};
   for (const int64_t key : view.sink_keys) {
     if (key >= shape.n_kv) {
       throw WrongUse(fmt::format("--sink-keys: {}: there are {} keys, counted from 0", key, shape.n_kv));
@@ -111,7 +117,7 @@ void run(const InspectArguments& arguments) {
   if (draws && (inputs.shape.n_q == 0 || inputs.shape.n_kv == 0 || inputs.shape.b * inputs.shape.h_q == 0)) {
     throw WrongUse(fmt::format("--figure: no heads, no queries or no keys to draw; leave it out"));
   }
-  const insight::Wanted wanted{.top_keys = arguments.rows.empty() ? 0 : arguments.top,
+  const insight::Wanted wanted{.top_keys = arguments.rows.empty() ? 0 : arguments.top.value_or(kTop),
                                .map_side = draws ? map_side(inputs.shape.b * inputs.shape.h_q) : 0};
   const insight::Report report = look(arguments.problem, inputs, wanted);
   // First the file: where it cannot be written, one line says so and nothing else is printed.
@@ -138,7 +144,7 @@ void declare_shown(CLI::App& command, InspectArguments& arguments) {
   add_value(command, kShown, "--top", "K", "so many largest weights of each of --rows (default 3)",
             [&](const std::string& value) {
               arguments.top = whole_number("--top", value, 1);
-              if (arguments.top > 1024) throw WrongUse(fmt::format("--top: {}; at most 1024", value));
+              if (*arguments.top > 1024) throw WrongUse(fmt::format("--top: {}; at most 1024", value));
             });
   add_value(command, kShown, "--keys", "all|N|A,B", "the mass that these keys receive",
             [&](const std::string& value) { arguments.keys = value; });

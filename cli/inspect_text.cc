@@ -18,8 +18,6 @@ constexpr const char* kNothing = "-";
 
 std::string number(double x, int digits = 3) { return std::isnan(x) ? kNothing : fmt::format("{:.{}g}", x, digits); }
 
-std::string percent(double share) { return std::isnan(share) ? kNothing : fmt::format("{:.1f} %", 100 * share); }
-
 std::string place(const Extreme& e) { return e.row < 0 ? kNothing : fmt::format("{}, {}", e.row, e.key); }
 
 class Writer {
@@ -35,6 +33,10 @@ class Writer {
   }
 
  private:
+  std::string percent(double share) const {
+    return std::isnan(share) ? kNothing : fmt::format(fmt::runtime(say("{:.1f} %", "{:.1f}%")), 100 * share);
+  }
+
   const char* say(const char* english, const char* chinese) const { return cli::say(language_, english, chinese); }
 
   std::string name(int64_t head) const {
@@ -48,7 +50,10 @@ class Writer {
     const AttentionShape& s = report_.shape;
     return fmt::format(fmt::runtime(say("b {}, h_q {}, h_kv {}, n_q {}, n_kv {}, d_k {}, {}, scale {:.4g}\n",
                                         "b {}，h_q {}，h_kv {}，n_q {}，n_kv {}，d_k {}，{}，scale {:.4g}\n")),
-                       s.b, s.h_q, s.h_kv, s.n_q, s.n_kv, s.d_k, name_of(s.dtype), report_.scale);
+                       s.b, s.h_q, s.h_kv, s.n_q, s.n_kv, s.d_k, name_of(s.dtype), report_.scale) +
+           (view_.asks_layout ? say("More heads than positions: is this --layout bnhd?\n",
+                                    "头比位置还多：是不是应该用 --layout bnhd？\n")
+                              : "");
   }
 
   std::string what_stands_out() const {

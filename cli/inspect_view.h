@@ -20,6 +20,7 @@ struct InspectView {
   Range rows, keys;
   std::vector<int64_t> sink_keys;  ///< whose mass is told together
   bool sinks = false;              ///< the heads have sinks
+  bool asks_layout = false;        ///< axes look as if h and n were exchanged
 };
 
 /// The mean mass of a head on these keys; NaN where there are no rows.

@@ -104,9 +104,9 @@ class Painter {
     svg += fmt::format("<rect width=\"100%\" height=\"100%\" rx=\"12\" fill=\"{}\"/>\n", kPaper);
     svg += text_at(kMargin, 44, "class=\"b\"", picture_.title);
     for (int64_t i = 0; i < n; ++i) {
-      svg +=
-          panel(picture_.heads[static_cast<size_t>(i)], kMargin + static_cast<double>(i % abreast) * pitch_x_ + kAxis,
-                kAbove + static_cast<double>(i / abreast) * pitch_y_ + kHeading);
+      const int64_t column = i % abreast, line = i / abreast;
+      svg += panel(picture_.heads[static_cast<size_t>(i)], kMargin + static_cast<double>(column) * pitch_x_ + kAxis,
+                   kAbove + static_cast<double>(line) * pitch_y_ + kHeading);
     }
     svg += color_bar(bar_left);
     double line = bottom + 14;

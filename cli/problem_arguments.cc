@@ -149,8 +149,8 @@ void check_problem(const ProblemArguments& arguments, bool needs_v) {
   for (const auto& [option, path] : {NamedFile{"--q", arguments.q}, {"--k", arguments.k}, {"--v", arguments.v}}) {
     if (!path.empty() || (option == "--v" && !needs_v)) continue;
     if (arguments.tensors == nullptr) {
-      throw WrongUse(
-          fmt::format("{}: missing; give {}, each a .npy file", option, needs_v ? "--q, --k and --v" : "--q and --k"));
+      throw WrongUse(fmt::format("{}: missing; give {}, each a .npy or .safetensors file, or --in", option,
+                                 needs_v ? "--q, --k and --v" : "--q and --k"));
     }
     throw WrongUse(fmt::format("{}: missing, and {} has no tensor {}; name one of {}", option, arguments.in,
                                option.substr(2), arguments.tensors->names()));

@@ -1,7 +1,7 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
-// Ten heads, each with a trouble of its own, for docs/debugging-a-head.md: writes q.npy, k.npy, v.npy, sinks.npy and
-// mask.npy into a folder.
+// Ten heads, each with a trouble of its own, for docs/debugging-a-head.md: writes q.npy, k.npy, v.npy, sinks.npy,
+// mask.npy, padded.npy (keys) and last.npy (queries) into a folder.
 //
 //   0  normal numbers                      5  head 2 again, and a little noise
 //   1  queries eight times too long        6  queries that are the keys before them
@@ -79,6 +79,16 @@ void write_all(const std::string& folder) {
   save(folder + "/q.npy", q.values.data(), foveate::DType::f32, shape);
   save(folder + "/k.npy", k.values.data(), foveate::DType::f32, shape);
   save(folder + "/v.npy", v.values.data(), foveate::DType::f32, shape);
+  Heads padded(2);
+  std::vector<float> last;
+  for (int64_t head = 0; head < kHeads; ++head) {
+    for (int64_t c = 0; c < kDim; ++c) {
+      for (int64_t j = 80; j < kLength; ++j) padded.at(head, j, c) = 0;
+      last.push_back(q.at(head, kLength - 1, c));
+    }
+  }
+  save(folder + "/padded.npy", padded.values.data(), foveate::DType::f32, shape);
+  save(folder + "/last.npy", last.data(), foveate::DType::f32, {kHeads, 1, kDim});
   std::vector<float> sinks(kHeads, -50);
   sinks[0] = 6;
   save(folder + "/sinks.npy", sinks.data(), foveate::DType::f32, {kHeads});

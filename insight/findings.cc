@@ -17,48 +17,62 @@ namespace {
 
 constexpr double kMuchMass = 0.3, kAboveEven = 3;
 constexpr int64_t kFirstKeys = 4;
-constexpr double kManySaturated = 0.1;
+constexpr double kManySaturated = 0.1, kSaturated = 0.99;
 constexpr double kWideScores = 4;  // scaled products of unit normal rows have 1
 constexpr double kNearlyEven = 0.98;
 constexpr double kMostRows = 0.7, kHalf = 0.5;
 
-/// What is asked of the rows of one head that have enough keys to tell, all at once.
-struct LongRows {
-  double n = 0;          ///< rows
-  double even_mass = 0;  ///< what one key would have of them if weights were even, at most
-  double evenness = 0;   ///< mean of entropy / ln(keys)
-  double several = 0;    ///< rows of more than one key
-  int64_t offset = 0;    ///< the commonest place of the largest weight, and
-  double at_offset = 0;  ///< in how many rows, and
-  double of_offset = 0;  ///< their mean largest weight
+/// What is asked of the rows of one head, all at once. Long rows see enough keys to tell.
+struct OfRows {
+  double counted = 0, several = 0;  ///< rows with figures, and those of more than one key
+  double even_mass = 0;             ///< what one key would have of the mass if weights were even, at most
+  double jacobian = 0;              ///< mean over saturated rows
+  double long_rows = 0;
+  double evenness = 0;   ///< mean of entropy / ln(keys) over long rows
+  double variance = 0;   ///< mean variance of a long row's scores
+  int64_t offset = 0;    ///< the commonest place of a long row's largest weight,
+  double at_offset = 0;  ///< in how many rows,
+  double of_offset = 0;  ///< and their mean largest weight
 
-  LongRows(const Report& report, int64_t head) {
-    const RowFigures* const rows = report.rows_of(head);
-    const int64_t first_position = report.first_positions[static_cast<size_t>(head / report.shape.h_q)];
-    std::map<int64_t, std::pair<double, double>> offsets;  // rows, and their largest weights
-    double counted = 0;
+  OfRows(const Report& report, int64_t head)
+      : first_position_(report.first_positions[static_cast<size_t>(head / report.shape.h_q)]) {
     for (int64_t i = 0; i < report.shape.n_q; ++i) {
-      const RowFigures& row = rows[i];
-      if (row.keys == 0 || !std::isfinite(row.lse)) continue;
-      ++counted;
-      even_mass += 1 / static_cast<double>(row.keys);
-      several += row.keys > 1;
-      if (row.keys < kLeastKeys) continue;
-      ++n;
-      evenness += row.entropy / std::log(static_cast<double>(row.keys));
-      auto& [times, weights] = offsets[row.largest_key - first_position - i];
-      ++times;
-      weights += row.largest_weight;
+      const RowFigures& row = report.rows_of(head)[i];
+      if (row.keys > 0 && std::isfinite(row.lse)) add(i, row);
     }
     even_mass /= std::max(1.0, counted);
-    evenness /= std::max(1.0, n);
-    for (const auto& [place, seen] : offsets) {
+    jacobian /= std::max(1.0, saturated_);
+    evenness /= std::max(1.0, long_rows);
+    variance /= std::max(1.0, long_rows);
+    for (const auto& [place, seen] : offsets_) {
       if (seen.first <= at_offset) continue;
       offset = place;
       at_offset = seen.first;
       of_offset = seen.second / seen.first;
     }
   }
+
+ private:
+  void add(int64_t i, const RowFigures& row) {
+    ++counted;
+    even_mass += 1 / static_cast<double>(row.keys);
+    several += row.keys > 1;
+    if (row.keys > 1 && row.largest_weight > kSaturated) {
+      ++saturated_;
+      jacobian += row.jacobian;
+    }
+    if (row.keys < kLeastKeys) return;
+    ++long_rows;
+    evenness += row.entropy / std::log(static_cast<double>(row.keys));
+    variance += row.product_variance;
+    auto& [times, weights] = offsets_[row.largest_key - first_position_ - i];
+    ++times;
+    weights += row.largest_weight;
+  }
+
+  const int64_t first_position_;
+  double saturated_ = 0;
+  std::map<int64_t, std::pair<double, double>> offsets_;  // rows, and the sum of their largest weights
 };
 
 /// Findings of single heads, put together where the same can be said of several.
@@ -72,6 +86,9 @@ class Collected {
       }
       if (finding.kind == Kind::not_finite || finding.kind == Kind::alike) break;
       other.heads.push_back(finding.heads.front());
+      const auto n = static_cast<double>(other.heads.size());
+      other.variance += (finding.variance - other.variance) / n;
+      other.jacobian += (finding.jacobian - other.jacobian) / n;
       other.least = std::min(other.least, finding.least);
       other.most = std::max(other.most, finding.most);
       return;
@@ -112,44 +129,58 @@ class Finder {
   void look_at(int64_t head) {
     const HeadFigures& f = report_.heads[static_cast<size_t>(head)];
     const NotFinite& trace = report_.traces[static_cast<size_t>(head)];
-    if (trace.rows > 0) add(Kind::not_finite, head, static_cast<double>(trace.rows) / rows_there(head));
-    if (const double empty = empty_rows(head); empty > 0) add(Kind::empty, head, empty / rows_there(head));
-    const auto counted = static_cast<double>(report_.counted(head));
-    const LongRows rows(report_, head);
-    const bool even = rows.n > 0 && rows.evenness >= kNearlyEven;
+    if (trace.rows > 0) add(head, {.kind = Kind::not_finite}, static_cast<double>(trace.rows) / rows_there(head));
+    if (const double empty = empty_rows(head); empty > 0) add(head, {.kind = Kind::empty}, empty / rows_there(head));
+    const OfRows rows(report_, head);
+    const bool even = rows.long_rows > 0 && rows.evenness >= kNearlyEven;
     even_.push_back(even);
-    if (counted == 0) return;
-    look_at_keys(head, rows);
-    if (f.sink_mass >= kMuchMass) add(Kind::learned_sink, head, f.sink_mass);
-    const double saturated = static_cast<double>(f.saturated) / std::max(1.0, rows.several);
-    if (saturated >= kManySaturated) add(Kind::saturated, head, saturated, -1, 0, f.product_variance >= kWideScores);
-    if (even) add(Kind::even, head, rows.evenness);
-    const double at_offset = rows.at_offset / std::max(1.0, rows.n);
-    if (rows.n > 1 && at_offset >= kMostRows && rows.of_offset >= kHalf) {
-      add(Kind::offset, head, at_offset, -1, rows.offset);
+    if (rows.counted == 0) return;
+    if (rows.several == 0 && report_.shape.n_kv >= kLeastKeys) return add(head, {.kind = Kind::one_visible}, 1);
+    look_at_padding(head);
+    const bool leans = look_at_keys(head, rows) || f.sink_mass >= kMuchMass;
+    if (f.sink_mass >= kMuchMass) add(head, {.kind = Kind::learned_sink}, f.sink_mass);
+    const double saturated = static_cast<double>(f.saturated) / rows.counted;
+    if (saturated >= kManySaturated) {
+      add(head,
+          {.kind = Kind::saturated,
+           .wide = f.product_variance >= kWideScores && !leans,
+           .variance = f.product_variance,
+           .jacobian = rows.jacobian},
+          saturated);
+    }
+    if (even) add(head, {.kind = Kind::even, .variance = rows.variance}, rows.evenness);
+    const double at_offset = rows.at_offset / std::max(1.0, rows.long_rows);
+    if (rows.long_rows > 1 && at_offset >= kMostRows && rows.of_offset >= kHalf) {
+      add(head, {.kind = Kind::offset, .offset = rows.offset}, at_offset);
     }
   }
 
-  void look_at_keys(int64_t head, const LongRows& rows) {
+  /// Whether some key has much of the mass.
+  bool look_at_keys(int64_t head, const OfRows& rows) {
     const double* const received = report_.received_of(head);
-    const auto counted = static_cast<double>(report_.counted(head));
-    if (rows.n < 2) return;  // of one row the largest weight says as much
+    if (rows.long_rows < 2) return false;  // of one row the largest weight says as much
+    bool any = false;
     for (int64_t j = 0; j < report_.shape.n_kv; ++j) {
-      const double share = received[j] / counted;
+      const double share = received[j] / rows.counted;
       if (share < kMuchMass || share < kAboveEven * rows.even_mass) continue;
-      add(j < kFirstKeys ? Kind::sink : Kind::one_key, head, share, j);
+      add(head, {.kind = j < kFirstKeys ? Kind::sink : Kind::one_key, .key = j}, share);
+      any = true;
     }
+    return any;
   }
 
-  void add(Kind kind, int64_t head, double share, int64_t key = -1, int64_t offset = 0, bool wide = false) {
-    found_.add({.kind = kind,
-                .b = head / report_.shape.h_q,
-                .heads = {head % report_.shape.h_q},
-                .key = key,
-                .offset = offset,
-                .wide = wide,
-                .least = share,
-                .most = share});
+  void look_at_padding(int64_t head) {
+    const auto& [first, last] = report_.zero_keys[static_cast<size_t>(head / report_.shape.h_q)];
+    double mass = 0;
+    for (int64_t j = first; j < last; ++j) mass += report_.received_of(head)[j];
+    if (mass > 0) add(head, {.kind = Kind::padding, .key = first}, mass / static_cast<double>(report_.counted(head)));
+  }
+
+  void add(int64_t head, Finding finding, double share) {
+    finding.b = head / report_.shape.h_q;
+    finding.heads = {head % report_.shape.h_q};
+    finding.least = finding.most = share;
+    found_.add(std::move(finding));
   }
 
   double rows_there(int64_t head) const {

@@ -16,13 +16,38 @@ int64_t length_of(const ConstVector& lengths, int64_t b, int64_t all) {
                                      : static_cast<const int32_t*>(lengths.data)[b * lengths.stride];
 }
 
-void place_sequences(const AttentionOptions& options, Report* report) {
+bool is_zero(const ConstTensor& k, int64_t b, int64_t h, int64_t j) {
+  for (int64_t d = 0; d < k.shape[3]; ++d) {
+    const int64_t at = b * k.stride[0] + h * k.stride[1] + j * k.stride[2] + d * k.stride[3];
+    const bool zero = k.dtype == DType::f64   ? static_cast<const double*>(k.data)[at] == 0
+                      : k.dtype == DType::f32 ? static_cast<const float*>(k.data)[at] == 0
+                                              : (static_cast<const uint16_t*>(k.data)[at] & 0x7fffU) == 0;
+    if (!zero) return false;
+  }
+  return true;
+}
+
+/// The last keys of a sequence that are 0 in every head.
+std::pair<int64_t, int64_t> zero_keys(const ConstTensor& k, int64_t b, int64_t length) {
+  int64_t first = length;
+  const auto all_zero = [&](int64_t j) {
+    for (int64_t h = 0; h < k.shape[1]; ++h) {
+      if (!is_zero(k, b, h, j)) return false;
+    }
+    return true;
+  };
+  while (first > 0 && all_zero(first - 1)) --first;
+  return {first, length};
+}
+
+void place_sequences(const ConstTensor& k, const AttentionOptions& options, Report* report) {
   const AttentionShape& s = report->shape;
   for (int64_t b = 0; b < s.b; ++b) {
     const int64_t n_q = length_of(options.q_lengths, b, s.n_q), n_kv = length_of(options.kv_lengths, b, s.n_kv);
     const int64_t first = options.q_offset.value_or(options.align == Align::bottom_right ? n_kv - n_q : 0);
     report->first_positions.push_back(first - options.kv_offset.value_or(0));
     report->q_lengths.push_back(n_q);
+    report->zero_keys.push_back(zero_keys(k, b, n_kv));
   }
 }
 
@@ -70,7 +95,7 @@ Status make_report(const ConstTensor& q, const ConstTensor& k, const ConstTensor
   if (Status status = trace(q, k, v, report->traces.data(), options, execution); !status.ok()) return status;
   Status status = inspect(q, k, make_room(wanted, report), options, execution);
   if (!status.ok()) return status;
-  place_sequences(options, report);
+  place_sequences(k, options, report);
   return similar_heads(q, k, options, report->rows.data(), kMostApart, execution, &report->similar);
 }
 

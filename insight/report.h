@@ -5,6 +5,7 @@
 #define FOVEATE_INSIGHT_REPORT_H_
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "foveate/attention.h"
@@ -24,9 +25,11 @@ struct Wanted {
 
 struct Report {
   AttentionShape shape;
-  double scale = 0;                      ///< as it was computed with
-  std::vector<int64_t> first_positions;  ///< [b]: p_0 of each sequence, counted as keys are
-  std::vector<int64_t> q_lengths;        ///< [b]
+  double scale = 0;                                    ///< as it was computed with
+  std::vector<int64_t> first_positions;                ///< [b]: p_0 of each sequence, counted as keys are
+  std::vector<int64_t> q_lengths;                      ///< [b]
+  std::vector<std::pair<int64_t, int64_t>> zero_keys;  ///< [b]: the last keys [first, last) of each sequence that are 0
+                                                       ///< throughout, in every head
 
   std::vector<HeadFigures> heads;  ///< [b][h_q]
   std::vector<RowFigures> rows;    ///< [b][h_q][n_q]
@@ -49,7 +52,8 @@ struct Report {
   const double* received_of(int64_t head) const { return received.data() + head * shape.n_kv; }
 };
 
-/// Looks at q and k, and at v too where it is present. Sequences are padded or of one length, not packed nor paged. The
+/// Looks at q and k, and at v too where it is present. Sequences are padded or of one length, not packed
+/// nor paged, and keys are floats. The
 /// statuses are those of inspect(); throws std::bad_alloc. Any number of calls may run at once.
 Status make_report(const ConstTensor& q, const ConstTensor& k, const ConstTensor& v, const AttentionOptions& options,
                    const Wanted& wanted, const Execution& execution, Report* report);

@@ -43,17 +43,8 @@ std::vector<std::string> runs(const std::vector<int64_t>& numbers) {
 
 /// "batch 1, heads 0-3 and 5".
 Text who(const Finding& finding, const Report& report) {
-  const Text batch = report.shape.b > 1 ? text("batch {}, ", "batch {} 的", finding.b) : Text{};
+  const Text batch = report.shape.b > 1 ? text("batch {}, ", "第 {} 批的", finding.b) : Text{};
   return batch + names_of_heads(finding.heads);
-}
-
-/// Figures of the heads that a finding names: their mean.
-double mean_over(const Finding& finding, const Report& report, double HeadFigures::*figure) {
-  double sum = 0;
-  for (const int64_t head : finding.heads) {
-    sum += report.heads[static_cast<size_t>(finding.b * report.shape.h_q + head)].*figure;
-  }
-  return sum / static_cast<double>(finding.heads.size());
 }
 
 /// The scale beside 1 / sqrt(d_k).
@@ -62,36 +53,43 @@ double relative_scale(const Report& report) {
 }
 
 Text on_saturation(const Finding& finding, const Report& report) {
-  const double variance = mean_over(finding, report, &HeadFigures::product_variance);
-  const double jacobian = mean_over(finding, report, &HeadFigures::jacobian_mean);
   const Text share = percents(finding.least, finding.most);
   const Text filled = {
-      fmt::format(": {} of rows are saturated, one weight above 0.99, and pass on little gradient (mean "
+      fmt::format(": {} of rows are saturated, one weight above 0.99, and pass on hardly any gradient (mean "
                   "Jacobian norm {:.2g}); ",
-                  share.en, jacobian),
-      fmt::format("：{} 的行已饱和（有一个权重超过 0.99），几乎不传梯度（雅可比范数平均 {:.2g}）；", share.zh,
-                  jacobian)};
-  if (!finding.wide) return filled + Text{"one key decides them.", "这些行由一个键决定。"};
+                  share.en, finding.jacobian),
+      fmt::format("：{} 的行已饱和（有一个权重超过 0.99），这些行几乎不传梯度（雅可比范数平均 {:.2g}）；", share.zh,
+                  finding.jacobian)};
+  if (!finding.wide) return filled + Text{"one key decides them.", "每行都由一个键决定。"};
   if (relative_scale(report) > 1.5) {
     return filled + text("the scale is {:.3g}, not 1/sqrt({}), and the scores' variance {:.3g}: scale them.",
                          "scale 是 {:.3g} 而非 1/√{}，分数方差 {:.3g}：应当缩放。", report.scale, report.shape.d_k,
-                         variance);
+                         finding.variance);
   }
   return filled +
-         text("the scores' variance is {:.3g}: were they scaled?", "分数方差 {:.3g}：分数缩放过吗？", variance);
+         text("the scores' variance is {:.3g}: were they scaled?", "分数方差 {:.3g}：分数缩放过吗？", finding.variance);
 }
 
 Text on_evenness(const Finding& finding, const Report& report) {
-  const double variance = mean_over(finding, report, &HeadFigures::product_variance);
   const bool one = finding.heads.size() == 1;
   const Text tail = relative_scale(report) < 0.5
                         ? text("; the scale is {:.3g}, less than 1/sqrt({}): was it applied twice?",
                                "；scale 是 {:.3g}，小于 1/√{}：是不是缩放了两次？", report.scale, report.shape.d_k)
                         : Text{};
-  return text(one ? " spreads its weight evenly: its scores hardly differ (variance {:.2g})"
-                  : " spread their weight evenly: their scores hardly differ (variance {:.2g})",
-              " 的权重几乎平均：分数相差无几（方差 {:.2g}）", variance) +
+  return text(one ? " spreads its weight evenly: the scores of a row hardly differ (variance {:.2g})"
+                  : " spread their weight evenly: the scores of a row hardly differ (variance {:.2g})",
+              " 的权重几乎平均：同一行的分数相差无几（方差 {:.2g}）", finding.variance) +
          tail + Text{".", "。"};
+}
+
+Text on_padding(const Finding& finding, const Report& report) {
+  const int64_t last = report.zero_keys[static_cast<size_t>(finding.b)].second - 1;
+  const Text share = percents(finding.least, finding.most);
+  const std::string keys = finding.key == last ? std::to_string(last) : fmt::format("{}-{}", finding.key, last);
+  return {fmt::format(": key{} {} {} 0 throughout and {} {} of the mass: padding that no mask hides?",
+                      finding.key == last ? "" : "s", keys, finding.key == last ? "is" : "are",
+                      finding.key == last ? "takes" : "take", share.en),
+          fmt::format("：键 {} 全为 0，却分得 {} 的注意力：是不是没有遮住的填充？", keys, share.zh)};
 }
 
 Text place_of(int64_t offset) {
@@ -196,6 +194,11 @@ Text words(const Finding& finding, const Report& report) {
     }
     case Kind::empty:
       return heads + on_rows_without_keys(finding, report);
+    case Kind::one_visible:
+      return heads + text(": every row sees one key alone, of {}; is the alignment the other one?",
+                          "：每行都只看到一个键（共 {} 个）；对齐方式是不是选错了？", report.shape.n_kv);
+    case Kind::padding:
+      return heads + on_padding(finding, report);
     case Kind::sink:
       return says(" puts {} of its mass on key {}: an attention sink.",
                   " put {} of their mass on key {}: an attention sink.",
@@ -217,6 +220,7 @@ Text words(const Finding& finding, const Report& report) {
              Text{fmt::format(" in {} of rows.", share.en), fmt::format("（{} 的行）。", share.zh)};
     }
     case Kind::alike:
+      if (finding.most == 0) return heads + Text{" attend exactly alike.", " 的注意力完全一样。"};
       return heads + text(" attend nearly alike: {:.2g} apart, where 0 is the same and 1 no key in common.",
                           " 的注意力几乎一样：相距 {:.2g}（0 为完全相同，1 为没有共同的键）。", finding.most);
   }

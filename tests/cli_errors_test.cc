@@ -231,7 +231,7 @@ TEST_F(CliErrors, ErrorsOfQKV) {
   save<float>("k.npy", {1, 2, 3, 4}, Floats(24));
   save<float>("v.npy", {1, 2, 3, 4}, Floats(24));
   EXPECT_EQ(run({"attend", "--q", "q.npy", "--out", "o.npy"}).err,
-            "foveate attend: --k: missing; give --q, --k and --v, each a .npy file\n");
+            "foveate attend: --k: missing; give --q, --k and --v, each a .npy or .safetensors file, or --in\n");
   EXPECT_EQ(
       attend({}).err,
       "foveate attend: nothing to write: give --out, --lse, --weights, --dropout-mask or --stats, or --grad and a "

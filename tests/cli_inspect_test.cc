@@ -101,6 +101,13 @@ TEST_F(CliInspect, SaysWhatStandsOutInBothLanguages) {
   EXPECT_NE(inspect({"--lang", "en"}).out.find("Nothing stands out."), std::string::npos);
 }
 
+TEST_F(CliInspect, AsksWhetherAxesAreExchanged) {
+  save<float>("q.npy", {64, 4, 8}, noise(64 * 4 * 8, 1));
+  save<float>("k.npy", {64, 4, 8}, noise(64 * 4 * 8, 2));
+  EXPECT_NE(inspect({"--lang", "en"}).out.find("is this --layout bnhd?"), std::string::npos);
+  EXPECT_EQ(inspect({"--lang", "en", "--layout", "bnhd"}).out.find("--layout"), std::string::npos);
+}
+
 TEST_F(CliInspect, LinesFitTheTerminal) {
   save_heads();
   for (const char* lang : {"en", "zh"}) {
@@ -173,6 +180,7 @@ TEST_F(CliInspect, RefusedInOneLine) {
   expect_refused({"--keys", "first"}, "--keys: 'first' is not a whole number of at least 0");
   expect_refused({"--sink-keys", "0,99"}, "--sink-keys: 99: there are 70 keys, counted from 0");
   expect_refused({"--sink-keys", "0,"}, "--sink-keys: '' is not a whole number of at least 0");
+  expect_refused({"--top", "5"}, "--top: no --rows; give the queries whose largest weights are wanted");
   expect_refused({"--top", "0"}, "--top: '0' is not a whole number of at least 1");
   expect_refused({"--top", "2000"}, "--top: 2000; at most 1024");
   expect_refused({"--figure", "f.pdf"}, "--figure: f.pdf: expected a name ending in .svg or .png");
@@ -184,7 +192,8 @@ TEST_F(CliInspect, RefusedInOneLine) {
   save<float>("k.npy", {4, 70, 15}, noise(4 * 70 * 15, 2));
   expect_refused({}, "k: head dim 15 does not equal q's 16");
   const Outcome missing = run({"inspect", "--q", "q.npy"});
-  EXPECT_EQ(missing.err, "foveate inspect: --k: missing; give --q and --k, each a .npy file\n");
+  EXPECT_EQ(missing.err,
+            "foveate inspect: --k: missing; give --q and --k, each a .npy or .safetensors file, or --in\n");
 }
 
 }  // namespace

@@ -211,6 +211,72 @@ TEST(Findings, RowsWithoutKeysAndNotFinite) {
   EXPECT_EQ(words_of(findings(padded.report())), "");
 }
 
+TEST(Findings, ASinkIsNoLackOfScaling) {
+  Heads heads(2);
+  for (int64_t i = 0; i < heads.n; ++i) heads.q_at(1, i, 0) = 8;
+  for (int64_t j = 0; j < heads.n; ++j) heads.k_at(1, j, 0) = 0;
+  heads.k_at(1, 0, 0) = 12;
+  const std::vector<Finding> all = findings(heads.report());
+  ASSERT_EQ(all.size(), 2U) << words_of(all);
+  EXPECT_EQ(all[0].kind, Kind::sink);
+  EXPECT_EQ(all[1].kind, Kind::saturated);
+  EXPECT_FALSE(all[1].wide);
+  EXPECT_NE(all[1].text.en.find("one key decides them"), std::string::npos) << all[1].text.en;
+}
+
+/// The norm told is that of the saturated rows, which is what keeps gradients back.
+TEST(Findings, TheJacobianIsThatOfSaturatedRows) {
+  Heads heads(1);
+  heads.scale_queries(0, 8);
+  const Report report = heads.report();
+  const std::vector<Finding> all = findings(report);
+  ASSERT_EQ(all.size(), 1U) << words_of(all);
+  double sum = 0, saturated = 0;
+  for (int64_t i = 0; i < heads.n; ++i) {
+    const RowFigures& row = report.rows[static_cast<size_t>(i)];
+    if (row.keys < 2 || row.largest_weight <= 0.99) continue;
+    sum += row.jacobian;
+    ++saturated;
+  }
+  EXPECT_NEAR(all[0].jacobian, sum / saturated, 1e-12);
+  EXPECT_LT(all[0].jacobian, 0.02);
+  EXPECT_EQ(all[0].most, saturated / 96);
+}
+
+TEST(Findings, PaddingThatNoMaskHides) {
+  Heads heads(3, 4, 2);
+  heads.options.causal = false;
+  for (int64_t head = 3; head < 6; ++head) {  // of the second sequence
+    for (int64_t j = 60; j < heads.n; ++j) {
+      for (int64_t c = 0; c < heads.d; ++c) heads.k_at(head, j, c) = 0;
+    }
+  }
+  const std::vector<Finding> all = findings(heads.report());
+  ASSERT_EQ(all.size(), 1U) << words_of(all);
+  EXPECT_EQ(all[0].kind, Kind::padding);
+  EXPECT_EQ(all[0].b, 1);
+  EXPECT_EQ(all[0].heads, (Numbers{0, 1, 2}));
+  EXPECT_NE(all[0].text.en.find("batch 1, heads 0-2: keys 60-95 are 0 throughout and take "), std::string::npos)
+      << all[0].text.en;
+  const std::vector<int64_t> lengths = {96, 60};
+  heads.options.kv_lengths = view(lengths.data(), 2);
+  EXPECT_EQ(words_of(findings(heads.report())), "");
+}
+
+/// Decoding with the alignment of prompts.
+TEST(Findings, OneKeyIsVisible) {
+  Heads heads(2);
+  heads.options.align = Align::top_left;
+  const std::vector<float> one_query(heads.q.begin(), heads.q.begin() + 2 * heads.d);
+  Report report;
+  ASSERT_TRUE(
+      make_report(view(one_query.data(), 1, 2, 1, heads.d), heads.view_of(heads.k), {}, heads.options, {}, {}, &report)
+          .ok());
+  const std::vector<Finding> all = findings(report);
+  ASSERT_EQ(all.size(), 1U) << words_of(all);
+  EXPECT_EQ(all[0].text.en, "heads 0 and 1: every row sees one key alone, of 96; is the alignment the other one?");
+}
+
 /// The estimate beside what the weights themselves give.
 TEST(SimilarHeads, DistanceIsThatOfTheWeights) {
   for (const float noise : {0.0F, 0.05F, 0.3F, 1.0F}) {
