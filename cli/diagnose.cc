@@ -105,7 +105,7 @@ int run(const DiagnoseArguments& arguments) {
 }
 
 constexpr const char* kFooter =
-    R"(The options say what was meant. Where --out is not that, some seventy known mistakes are tried, and all pairs of
+    R"(The options say what was meant. Where --out is not that, some ninety known mistakes are tried, and all pairs of
 them of different kinds: one is reported only if it reproduces every row compared, to within rounding. With narrow
 types, what is right is what the plain formula would give in them. All arrays are held in memory, as float64.
 Exit status: 0 where the result is right; 1 where it is not, or for anything that failed; 2 for a wrong call or

@@ -1,7 +1,7 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
 // Which mistake makes of q, k and v the result that somebody has? The right result is computed and compared; where it is
-// another, some seventy known mistakes, and then all pairs of them of different kinds, are tried for one that gives the
+// another, some ninety known mistakes, and then all pairs of them of different kinds, are tried for one that gives the
 // result, to within what rounding explains. Nothing is reported that does not reproduce every row compared.
 //
 //   Shapes   q, k and v as `attention` takes them, padded; out [b, h_q, n_q, d_v] of any float type; lse [b, h_q, n_q, 1]

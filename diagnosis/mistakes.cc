@@ -14,6 +14,7 @@ Variant right_way(const Problem& problem) {
   right.v = problem.view(Source::v);
   right.out = problem.view(Source::out);
   right.scale = problem.scale();
+  right.causal_meant = options.causal;
   right.align = options.align;
   right.window_left = options.window_left;
   right.window_right = options.window_right;

@@ -24,6 +24,7 @@ enum class Kind : uint8_t {
   lengths,
   axis,
   shift,
+  exponent,
   layout,
   heads,
   swap,

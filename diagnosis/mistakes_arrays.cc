@@ -35,7 +35,8 @@ bool exchange(Variant& v, const Problem& p) {
   const AttentionShape& s = p.shape();
   const AttentionOptions& o = p.options();
   if (s.n_kv == 0 || s.n_q % s.n_kv != 0 || o.mask.present() || o.bias.present() || o.blocks.present() ||
-      o.q_lengths.present() || o.kv_lengths.present() || !p.slopes().empty() || !p.sinks().empty()) {
+      o.q_lengths.present() || o.kv_lengths.present() || !p.slopes().empty() || !p.sinks().empty() ||
+      v.afterwards == Afterwards::transposed) {
     return false;
   }
   for (View* view : {&v.q, &v.k, &v.v, &v.out}) exchange_axes(*view);
@@ -44,7 +45,16 @@ bool exchange(Variant& v, const Problem& p) {
   return true;
 }
 
-bool same_shape(const View& x, const View& y) { return std::equal(x.shape, x.shape + 4, y.shape); }
+/// Not where a mistake has moved the components of one.
+bool same_shape(const View& x, const View& y) {
+  return std::equal(x.shape, x.shape + 4, y.shape) && x.stride[3] == y.stride[3];
+}
+
+bool set_heads(Variant& v, const Problem& p, KeyHead of_k, KeyHead of_v) {
+  v.k_head = of_k;
+  v.v_head = of_v;
+  return p.shape().h_kv > 1 && p.shape().h_q > p.shape().h_kv;
+}
 
 bool round_inputs(Variant& v, const Problem& p, DType dtype) {
   v.rounding = dtype;
@@ -65,6 +75,8 @@ bool store_in(Variant& v, const Problem& p, DType dtype) {
 }
 
 std::vector<Mistake> layout_mistakes() {
+  constexpr Text kInterleave = {"Query head h reads key head h / (h_q / h_kv): repeat_interleave, not repeat or tile.",
+                                "查询头 h 应读键头 h / (h_q / h_kv)：用 repeat_interleave，而不是 repeat 或 tile。"};
   return {
       {"layout-all",
        Kind::layout,
@@ -87,6 +99,27 @@ std::vector<Mistake> layout_mistakes() {
         "out 的布局弄反了：没有转置回来就 reshape 了"},
        {"transpose(1, 2) before the heads are joined by a reshape.", "合并多头之前先 transpose(1, 2)，再 reshape。"},
        [](Variant& v, const Problem& p) { return misread_out(v, p); }},
+      {"k-reshaped",
+       Kind::layout,
+       {"k was reshaped to [d, n] in place of transposed", "k 应转置成 [d, n]，却只做了 reshape"},
+       {"A reshape does not move axes: transpose(-2, -1).", "reshape 不会交换轴：应使用 transpose(-2, -1)。"},
+       [](Variant& v, const Problem& p) {
+         // Strides tell it only where the rows of a head follow each other.
+         const int64_t n = v.k.shape[2], d = v.k.shape[3];
+         if (v.k.stride[2] != d && n > 1) return false;
+         v.k.stride[2] = 1;
+         v.k.stride[3] = n;
+         return n > 1 && d > 1 && p.shape().h_q > 0;
+       }},
+      {"k-not-transposed",
+       Kind::layout,
+       {"k was not transposed: q @ k in place of q @ k^T", "k 没有转置：算成了 q @ k，本应是 q @ k^T"},
+       {"Transpose the last two axes of k: q @ k.transpose(-2, -1).",
+        "先转置 k 的最后两个轴：q @ k.transpose(-2, -1)。"},
+       [](Variant& v, const Problem& p) {
+         std::swap(v.k.stride[2], v.k.stride[3]);
+         return p.shape().n_kv == p.shape().d_k && p.shape().n_kv > 1;
+       }},
       {"heads-for-positions",
        Kind::layout,
        {"the axes of heads and positions were exchanged: each position attends over its heads",
@@ -98,11 +131,31 @@ std::vector<Mistake> layout_mistakes() {
        Kind::heads,
        {"key heads were repeated in the wrong order: query head h read key head h mod h_kv",
         "键的头重复的顺序错了：查询头 h 读了键头 h mod h_kv"},
-       {"Query head h reads key head h / (h_q / h_kv): repeat_interleave, not repeat or tile.",
-        "查询头 h 应读键头 h / (h_q / h_kv)：用 repeat_interleave，而不是 repeat 或 tile。"},
+       kInterleave,
+       [](Variant& v, const Problem& p) { return set_heads(v, p, KeyHead::tiled, KeyHead::tiled); }},
+      {"k-heads-tiled",
+       Kind::heads,
+       {"the heads of k alone were repeated in the wrong order: query head h read head h mod h_kv of k, and the right "
+        "one "
+        "of v",
+        "只有 k 的头重复的顺序错了：查询头 h 读了 k 的头 h mod h_kv，而 v 的头没有错"},
+       kInterleave,
+       [](Variant& v, const Problem& p) { return set_heads(v, p, KeyHead::tiled, KeyHead::grouped); }},
+      {"v-heads-tiled",
+       Kind::heads,
+       {"the heads of v alone were repeated in the wrong order: query head h read head h mod h_kv of v, and the right "
+        "one "
+        "of k",
+        "只有 v 的头重复的顺序错了：查询头 h 读了 v 的头 h mod h_kv，而 k 的头没有错"},
+       kInterleave,
+       [](Variant& v, const Problem& p) { return set_heads(v, p, KeyHead::grouped, KeyHead::tiled); }},
+      {"heads-first",
+       Kind::heads,
+       {"every query head read key head 0", "所有查询头都读了键的第 0 个头"},
+       kInterleave,
        [](Variant& v, const Problem& p) {
-         v.heads_tiled = true;
-         return p.shape().h_kv > 1 && p.shape().h_q > p.shape().h_kv;
+         v.k_head = v.v_head = KeyHead::first;
+         return p.shape().h_kv > 1;
        }},
       {"k-v-swapped",
        Kind::swap,
@@ -146,9 +199,10 @@ std::vector<Mistake> rounding_mistakes() {
   constexpr Text kFloat16 = {"q, k and v were rounded to float16", "q、k、v 被舍入成了 float16"};
   constexpr Text kBFloat16 = {"q, k and v were rounded to bfloat16", "q、k、v 被舍入成了 bfloat16"};
   constexpr Text kFloat32 = {"q, k and v were rounded to float32", "q、k、v 被舍入成了 float32"};
-  constexpr Text kInFloat32 = {"it was computed in float32", "是用 float32 计算的"};
-  constexpr Text kInFloat16 = {"it was computed in float16", "是用 float16 计算的"};
-  constexpr Text kInBFloat16 = {"it was computed in bfloat16", "是用 bfloat16 计算的"};
+  constexpr Text kInFloat32 = {"it was computed in, or rounded to, float32", "是用 float32 计算的，或舍入成了 float32"};
+  constexpr Text kInFloat16 = {"it was computed in, or rounded to, float16", "是用 float16 计算的，或舍入成了 float16"};
+  constexpr Text kInBFloat16 = {"it was computed in, or rounded to, bfloat16",
+                                "是用 bfloat16 计算的，或舍入成了 bfloat16"};
   constexpr Text kKeep = {"Keep the type of the inputs: look for half(), autocast or astype.",
                           "保持输入的类型：检查 half()、autocast 或 astype。"};
   constexpr Text kWider = {"Compute in the type of the inputs, or compare with --dtype.",

@@ -99,6 +99,26 @@ std::vector<Mistake> causal_mistakes() {
   };
 }
 
+/// Where no rule of positions is meant, neither is an alignment.
+bool add_causal(Variant& v, const Problem& p, bool other_alignment) {
+  v.causal_meant = true;
+  v.empty = EmptyRow::any;
+  if (other_alignment) v.align = v.align == Align::top_left ? Align::bottom_right : Align::top_left;
+  return !p.options().causal && (!other_alignment || (p.shape().n_q != p.shape().n_kv && !counts_positions(p)));
+}
+
+std::vector<Mistake> unmeant_mistakes() {
+  constexpr Text kUnmeant = {"a causal mask was applied that is not meant: no query sees the keys after it",
+                             "多做了因果掩码：查询看不到它之后的键，而题目并不要求"};
+  constexpr Text kLeave = {"Leave it out, or give --causal if it is meant.", "去掉它；若确实需要，请给出 --causal。"};
+  return {
+      {"causal-unmeant", Kind::causal, kUnmeant, kLeave,
+       [](Variant& v, const Problem& p) { return add_causal(v, p, false); }},
+      {"causal-unmeant", Kind::causal, kUnmeant, kLeave,
+       [](Variant& v, const Problem& p) { return add_causal(v, p, true); }},
+  };
+}
+
 std::vector<Mistake> position_mistakes() {
   constexpr Text kOther = {
       "positions were counted from the other end: top-left in place of bottom-right, or the reverse",
@@ -146,6 +166,25 @@ std::vector<Mistake> window_mistakes() {
        [](Variant& v, const Problem& p) {
          v.window_left = v.window_right = kUnlimited;
          return has_window(p);
+       }},
+      {"window-left-forgotten",
+       Kind::window,
+       {"the left side of the window was left out", "漏掉了滑动窗口的左侧"},
+       {"Keys before p_i - L take no part either.", "p_i - L 之前的键也不参与。"},
+       [](Variant& v, const Problem& p) {
+         const bool right_counts = p.options().window_right != kUnlimited && !p.options().causal;
+         const bool given = v.window_left != kUnlimited;
+         v.window_left = kUnlimited;
+         return given && right_counts;
+       }},
+      {"window-right-forgotten",
+       Kind::window,
+       {"the right side of the window was left out", "漏掉了滑动窗口的右侧"},
+       {"Keys after p_i + R take no part either.", "p_i + R 之后的键也不参与。"},
+       [](Variant& v, const Problem& p) {
+         const bool given = v.window_right != kUnlimited;
+         v.window_right = kUnlimited;
+         return given && p.options().window_left != kUnlimited;
        }},
       {"window-left-short",
        Kind::window,
@@ -201,6 +240,25 @@ std::vector<Mistake> mask_mistakes() {
        {"Mask before the softmax, or divide by the sum of what is left.",
         "在 softmax 之前做掩码，或除以剩余权重之和。"},
        [](Variant& v, const Problem& p) { return use_mask(v, p, Use::late); }},
+      {"mask-transposed",
+       Kind::mask,
+       {"the mask was read transposed: [j, i] for [i, j]", "掩码转置了：该取 [i, j] 的地方取了 [j, i]"},
+       {"Its last two axes are queries and keys, in this order.", "掩码的最后两个轴依次是查询和键。"},
+       [](Variant& v, const Problem& p) {
+         v.mask_entry = Entry::transposed;
+         v.empty = EmptyRow::any;
+         return has_mask(p) && p.shape().n_q == p.shape().n_kv;
+       }},
+      {"mask-or-causal",
+       Kind::mask,
+       {"the mask and the causal rule were joined by or: a key takes part that either of them allows",
+        "掩码与因果掩码用「或」合并了：只要其中之一允许，键就参与"},
+       {"Join them by and: a key takes part that both allow.", "应当用「与」合并：两者都允许的键才参与。"},
+       [](Variant& v, const Problem& p) {
+         v.mask_or_causal = true;
+         v.empty = EmptyRow::any;
+         return has_mask(p) && v.causal_meant && v.causal == Use::hides;
+       }},
       {"blocks-forgotten",
        Kind::blocks,
        {"the bitmap of blocks was left out", "漏掉了块位图"},
@@ -213,9 +271,21 @@ std::vector<Mistake> mask_mistakes() {
   };
 }
 
+/// `positions_too`: those that are counted by the length of keys, where anything depends on them.
+bool move_length(Variant& v, const Problem& p, int64_t by, bool positions_too) {
+  v.kv_length_off = by;
+  v.position_off = positions_too;
+  v.empty = EmptyRow::any;
+  if (positions_too && (!counts_positions(p) || v.align == Align::top_left)) return false;
+  return p.options().kv_lengths.present();
+}
+
 std::vector<Mistake> length_mistakes() {
   constexpr Text kPadding = {"lengths of keys were ignored: padding was attended to",
                              "忽略了键的长度：填充位也参与了注意力"};
+  constexpr Text kLong = {"lengths of keys are one too long", "键的长度多了一个"};
+  constexpr Text kShort = {"lengths of keys are one too short", "键的长度少了一个"};
+  constexpr Text kLength = {"Keys 0 to length - 1 take part: j < length.", "参与的键是 0 到 length - 1：j < length。"};
   constexpr Text kHide = {"Hide the keys at and past each sequence's length.", "遮住每个序列长度之外的键。"};
   return {
       {"kv-lengths-ignored", Kind::lengths, kPadding, kHide,
@@ -230,6 +300,14 @@ std::vector<Mistake> length_mistakes() {
          v.empty = EmptyRow::any;
          return p.options().kv_lengths.present() && counts_positions(p);
        }},
+      {"kv-lengths-long", Kind::lengths, kLong, kLength,
+       [](Variant& v, const Problem& p) { return move_length(v, p, 1, false); }},
+      {"kv-lengths-long", Kind::lengths, kLong, kLength,
+       [](Variant& v, const Problem& p) { return move_length(v, p, 1, true); }},
+      {"kv-lengths-short", Kind::lengths, kShort, kLength,
+       [](Variant& v, const Problem& p) { return move_length(v, p, -1, false); }},
+      {"kv-lengths-short", Kind::lengths, kShort, kLength,
+       [](Variant& v, const Problem& p) { return move_length(v, p, -1, true); }},
       {"q-lengths-ignored",
        Kind::lengths,
        {"lengths of queries were ignored: rows past them are not 0", "忽略了查询的长度：长度之外的行不是 0"},
@@ -263,7 +341,7 @@ std::vector<Mistake> length_mistakes() {
 std::vector<Mistake> masking_mistakes() {
   std::vector<Mistake> all = causal_mistakes();
   for (const std::vector<Mistake>& more :
-       {position_mistakes(), window_mistakes(), mask_mistakes(), length_mistakes()}) {
+       {unmeant_mistakes(), position_mistakes(), window_mistakes(), mask_mistakes(), length_mistakes()}) {
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;

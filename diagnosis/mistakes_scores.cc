@@ -22,6 +22,11 @@ bool set_axis(Variant& v, SoftmaxAxis axis) {
   return true;
 }
 
+bool set_afterwards(Variant& v, Afterwards afterwards) {
+  v.afterwards = afterwards;
+  return v.shifted;
+}
+
 bool has_bias(const Problem& p) { return p.options().bias.present(); }
 bool has_alibi(const Problem& p) { return !p.slopes().empty(); }
 bool has_sinks(const Problem& p) { return !p.sinks().empty(); }
@@ -76,6 +81,11 @@ std::vector<Mistake> softmax_mistakes() {
                              "取 exp 之前没有减去每行的最大值，于是溢出"};
   constexpr Text kShift = {"Subtract each row's largest score first: exp(s - max s). It cancels in the weights.",
                            "先减去每行的最大分数：exp(s - max s)；它在权重里会约掉。"};
+  constexpr Text kTwice = {"the softmax was taken twice", "softmax 做了两次"};
+  constexpr Text kOnce = {"Once is enough: does the loss, or the call, take one too?",
+                          "做一次即可：检查调用的函数内部是否已经做过。"};
+  constexpr Text kDivide = {"Divide each row by its sum, so that its weights sum to 1.",
+                            "每行除以该行的总和，使权重之和为 1。"};
   return {
       {"softmax-over-queries",
        Kind::axis,
@@ -101,6 +111,36 @@ std::vector<Mistake> softmax_mistakes() {
          v.axis = SoftmaxAxis::none;
          return true;
        }},
+      {"weights-transposed",
+       Kind::axis,
+       {"the weights met the values transposed: P^T v in place of P v",
+        "权重与值相乘时转置了：算成了 P^T v，本应是 P v"},
+       {"Row i of the weights, one for each key, gives row i of the result: weights @ v.",
+        "权重的第 i 行（每个键一个权重）对应结果的第 i 行：weights @ v。"},
+       [](Variant& v, const Problem& p) {
+         v.afterwards = Afterwards::transposed;
+         return p.shape().n_q == p.shape().n_kv && p.shape().n_q > 1 && !p.options().q_lengths.present();
+       }},
+      {"softmax-twice", Kind::axis, kTwice, kOnce,
+       [](Variant& v, const Problem&) { return set_afterwards(v, Afterwards::softmax_of_all); }},
+      {"softmax-twice", Kind::axis, kTwice, kOnce,
+       [](Variant& v, const Problem&) { return set_afterwards(v, Afterwards::softmax_of_shown); }},
+      {"sum-not-divided",
+       Kind::axis,
+       {"the weights were not divided by their sum: exp(s - max s) alone", "权重没有除以总和：只算了 exp(s - max s)"},
+       kDivide,
+       [](Variant& v, const Problem&) {
+         v.divided = false;
+         return true;
+       }},
+      {"base-2",
+       Kind::exponent,
+       {"powers of 2 were taken in place of e: 2^s for e^s", "底数用成了 2：算的是 2^s，本应是 e^s"},
+       {"Take exp, or multiply the scores by log2(e) before exp2.", "应取 exp；若用 exp2，先把分数乘以 log2(e)。"},
+       [](Variant& v, const Problem&) {
+         v.exponent = std::log(2.0);
+         return true;
+       }},
       {"no-maximum-shift", Kind::shift, kNoShift, kShift,
        [](Variant& v, const Problem&) {
          v.shifted = false;
@@ -112,10 +152,23 @@ std::vector<Mistake> softmax_mistakes() {
          v.powers = p.precision();
          return v.axis == SoftmaxAxis::keys && size_of(v.powers) == 2;
        }},
+      {"sum-not-divided-unshifted",
+       Kind::axis,
+       {"exp(s) was taken for the weights: neither divided by the sum nor shifted by the maximum",
+        "直接拿 exp(s) 当权重：既没有减去最大值，也没有除以总和"},
+       kDivide,
+       [](Variant& v, const Problem&) {
+         v.divided = v.shifted = false;
+         return true;
+       }},
   };
 }
 
 std::vector<Mistake> addend_mistakes() {
+  constexpr Text kOne = {"1 was added to the sum that weights are divided by, though no sink is meant",
+                         "除以的总和里多加了 1，而题目并没有 sink"};
+  constexpr Text kNoOne = {"Divide by the sum of exp alone, or give --sinks (zeros) if softmax1 is meant.",
+                           "只除以 exp 的总和；若要的正是 softmax1，请给出 --sinks（全为 0）。"};
   return {
       {"bias-forgotten",
        Kind::bias,
@@ -142,6 +195,25 @@ std::vector<Mistake> addend_mistakes() {
          v.bias.before_scale = true;
          return has_bias(p);
        }},
+      {"bias-transposed",
+       Kind::bias,
+       {"the bias was read transposed: [j, i] for [i, j]", "偏置转置了：该取 [i, j] 的地方取了 [j, i]"},
+       {"Its last two axes are queries and keys, in this order.", "偏置的最后两个轴依次是查询和键。"},
+       [](Variant& v, const Problem& p) {
+         v.bias_entry = Entry::transposed;
+         v.empty = EmptyRow::any;
+         return has_bias(p) && p.shape().n_q == p.shape().n_kv;
+       }},
+      {"bias-of-head-0",
+       Kind::bias,
+       {"every head got the bias of head 0", "所有头都用了第 0 个头的偏置"},
+       {"Each query head has its own: look at how the bias is broadcast.",
+        "每个查询头有自己的偏置：检查偏置如何广播。"},
+       [](Variant& v, const Problem& p) {
+         v.bias_entry = Entry::of_head_0;
+         v.empty = EmptyRow::any;
+         return has_bias(p) && p.shape().h_q > 1;
+       }},
       {"alibi-forgotten",
        Kind::alibi,
        {"ALiBi was left out", "漏掉了 ALiBi"},
@@ -166,6 +238,14 @@ std::vector<Mistake> addend_mistakes() {
        [](Variant& v, const Problem& p) {
          v.alibi.before_scale = true;
          return has_alibi(p);
+       }},
+      {"alibi-slopes-reversed",
+       Kind::alibi,
+       {"ALiBi's slopes were taken in reverse order of heads", "ALiBi 的斜率在各个头上的顺序反了"},
+       {"Head 0 has the first slope, which is the steepest.", "第 0 个头用第一个斜率，也就是最陡的那个。"},
+       [](Variant& v, const Problem& p) {
+         v.slopes_reversed = true;
+         return has_alibi(p) && p.shape().h_q > 1;
        }},
       {"softcap-forgotten",
        Kind::softcap,
@@ -192,6 +272,35 @@ std::vector<Mistake> addend_mistakes() {
        [](Variant& v, const Problem& p) {
          v.softcap = SoftcapPlace::after_masks;
          return has_softcap(p);
+       }},
+      {"softcap-not-multiplied",
+       Kind::softcap,
+       {"the softcap was tanh(s / softcap), not multiplied by softcap",
+        "软上限只算了 tanh(s / softcap)，没有再乘以 softcap"},
+       {"softcap * tanh(s / softcap): small scores stay what they are.",
+        "应为 softcap * tanh(s / softcap)：小的分数几乎不变。"},
+       [](Variant& v, const Problem& p) {
+         v.softcap_multiplied = false;
+         return has_softcap(p) && p.options().softcap != 1;
+       }},
+      {"softcap-before-scale",
+       Kind::softcap,
+       {"the softcap was applied before the scores were scaled", "软上限做在了缩放之前"},
+       {"Scale q k^T first, then cap.", "先缩放 q k^T，再做软上限。"},
+       [](Variant& v, const Problem& p) {
+         v.softcap = SoftcapPlace::before_scale;
+         return has_softcap(p);
+       }},
+      {"one-added", Kind::sink, kOne, kNoOne,
+       [](Variant& v, const Problem& p) {
+         v.one_added = true;
+         return !has_sinks(p);
+       }},
+      {"one-added", Kind::sink, kOne, kNoOne,
+       [](Variant& v, const Problem& p) {
+         v.one_added = true;
+         v.sink = SinkUse::unshifted;
+         return !has_sinks(p);
        }},
       {"sink-forgotten",
        Kind::sink,

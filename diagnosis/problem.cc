@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 namespace foveate::diagnosis {
 namespace {
@@ -89,6 +90,12 @@ double half_step(DType dtype) {
 double step_at(double x, DType dtype) {
   const double smallest = dtype == DType::f64 ? 0x1p-1022 : dtype == DType::f16 ? 0x1p-14 : 0x1p-126;
   return 2 * half_step(dtype) * std::exp2(std::floor(std::log2(std::max(std::abs(x), smallest))));
+}
+
+double largest_number(DType dtype) {
+  return dtype == DType::f64   ? std::numeric_limits<double>::max()
+         : dtype == DType::f16 ? 65504.0
+                               : static_cast<double>(std::numeric_limits<float>::max());
 }
 
 double rounded(double x, DType dtype) {

@@ -15,7 +15,8 @@ namespace foveate::diagnosis {
 
 enum class Source : uint8_t { q, k, v, out };
 
-/// How one of the arrays is read: extents and strides on [b, h, n, d]. Components are next to next.
+/// How one of the arrays is read: extents and strides on [b, h, n, d]. Components are next to next, but where a mistake in
+/// how k is read puts them elsewhere.
 struct View {
   Source source = Source::q;
   int64_t shape[4] = {};
@@ -29,6 +30,9 @@ double half_step(DType dtype);
 
 /// The step of a float type at x.
 double step_at(double x, DType dtype);
+
+/// The largest finite number of a float type; of bfloat16 float32's, which is near enough.
+double largest_number(DType dtype);
 
 /// x rounded to a float type.
 double rounded(double x, DType dtype);
@@ -69,6 +73,7 @@ class Problem {
   bool masked(int64_t b, int64_t h, int64_t i, int64_t j) const;
   bool in_kept_block(int64_t b, int64_t h, int64_t i, int64_t j) const;
   double bias(int64_t b, int64_t h, int64_t i, int64_t j) const;
+  bool has_mask() const { return options_.mask.present(); }
   const std::vector<double>& slopes() const { return slopes_; }
   const std::vector<double>& sinks() const { return sinks_; }
   int64_t q_length(int64_t b) const { return q_lengths_.empty() ? shape_.n_q : q_lengths_[b]; }

@@ -15,39 +15,10 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 /// The larger of the two; NaN if either is, unlike std::max.
 double larger(double x, double y) { return std::isnan(x) || x >= y ? x : y; }
 
-struct Product {
-  double sum = 0, squares = 0;  ///< of the terms, and of their squares
-};
-
-/// Four accumulators each, which compilers keep in registers and processors add to at once.
-Product product(const double* x, const double* y, int64_t n) {
-  double sum[4] = {}, squares[4] = {};
-  int64_t d = 0;
-  for (; d + 4 <= n; d += 4) {
-    for (int lane = 0; lane < 4; ++lane) {
-      const double term = x[d + lane] * y[d + lane];
-      sum[lane] += term;
-      squares[lane] += term * term;
-    }
-  }
-  for (; d < n; ++d) {
-    const double term = x[d] * y[d];
-    sum[0] += term;
-    squares[0] += term * term;
-  }
-  return {(sum[0] + sum[1]) + (sum[2] + sum[3]), (squares[0] + squares[1]) + (squares[2] + squares[3])};
-}
-
 bool is_narrow(DType dtype) { return size_of(dtype) == 2; }
 
 /// Past these, exp overflows.
 double exp_limit(DType dtype) { return dtype == DType::f64 ? 709.7827 : dtype == DType::f16 ? 11.08989 : 88.72284; }
-
-double largest_number(DType dtype) {
-  return dtype == DType::f64   ? std::numeric_limits<double>::max()
-         : dtype == DType::f16 ? 65504.0
-                               : static_cast<double>(std::numeric_limits<float>::max());
-}
 
 /// What the last bit of numbers near 0 stands for, or more where processors may flush them.
 double smallest_number(DType dtype) {
@@ -89,108 +60,6 @@ Rows::Rows(const Problem& problem, const Variant& variant, bool sure)
   for (std::vector<double>* row : {&row_.o, &row_.tolerance, &row_.plain, &magnitude_, &spread_}) row->resize(depth);
 }
 
-const double* Rows::value(int64_t b, int64_t h, int64_t j) const { return v_ + variant_.v.row(b, key_head(h), j); }
-
-int64_t Rows::key_head(int64_t h) const {
-  const int64_t h_kv = variant_.k.shape[1];
-  return variant_.heads_tiled ? h % h_kv : h / (variant_.q.shape[1] / h_kv);
-}
-
-int64_t Rows::position(const Place& at) const {
-  const AttentionOptions& options = problem_.options();
-  if (options.q_offset) return *options.q_offset + at.i;
-  if (variant_.align == Align::top_left) return at.i;
-  const bool whole = variant_.exchanged || !variant_.positions_by_lengths;
-  return at.i + (whole ? keys_ - variant_.q.shape[2] : problem_.kv_length(at.b) - problem_.q_length(at.b));
-}
-
-double Rows::sink(int64_t h) const {
-  if (problem_.sinks().empty() || variant_.sink == SinkUse::forgotten) return -kInfinity;
-  const double sink = problem_.sinks()[static_cast<size_t>(h)];
-  return sink == kInfinity ? kNaN : sink;
-}
-
-double Rows::capped(double score) const {
-  const double cap = problem_.options().softcap;
-  return cap * std::tanh(score / cap);
-}
-
-bool Rows::in_window(int64_t position, int64_t j) const {
-  const int64_t ahead = problem_.options().kv_offset.value_or(0) + j - position;
-  return (variant_.window_left < 0 || -ahead <= variant_.window_left) &&
-         (variant_.window_right < 0 || ahead <= variant_.window_right);
-}
-
-bool Rows::allowed_by_causal(int64_t position, int64_t j) const {
-  const int64_t ahead = problem_.options().kv_offset.value_or(0) + j - position;
-  switch (variant_.causal_rule) {
-    case CausalRule::before_own:
-      return ahead < 0;
-    case CausalRule::from_own:
-      return ahead >= 0;
-    default:
-      return ahead <= 0;
-  }
-}
-
-/// The score of key j, -inf where it takes no part.
-double Rows::pair_score(const Place& at, int64_t position, int64_t j) {
-  const int64_t length = variant_.kv_lengths && !variant_.exchanged ? problem_.kv_length(at.b) : keys_;
-  bool hidden =
-      j >= length || !in_window(position, j) || (variant_.blocks && !problem_.in_kept_block(at.b, at.h, at.i, j));
-  bool late = false;
-  double factor = 1, addend = 0;
-  const auto rule = [&](Use use, bool allowed) {
-    hidden = hidden || (use == Use::hides && !allowed) || (use == Use::inverted && allowed);
-    late = late || (use == Use::late && !allowed);
-    if (use == Use::multiplied && !allowed) factor = 0;
-    if (use == Use::added && allowed) addend += 1;
-  };
-  if (problem_.options().causal) rule(variant_.causal, allowed_by_causal(position, j));
-  if (problem_.options().mask.present()) rule(variant_.mask, !problem_.masked(at.b, at.h, at.i, j));
-  late_[static_cast<size_t>(j)] = late;
-  if (variant_.bias.sign > 0 && problem_.bias(at.b, at.h, at.i, j) == -kInfinity) hidden = true;
-  if (!hidden) return score_of_shown(at, position, j, factor, addend);
-  return variant_.softcap == SoftcapPlace::after_masks ? -problem_.options().softcap : -kInfinity;
-}
-
-double Rows::score_of_shown(const Place& at, int64_t position, int64_t j, double factor, double addend) {
-  const int64_t depth = variant_.q.shape[3];
-  const Product dot =
-      product(q_ + variant_.q.row(at.b, at.h, at.i), k_ + variant_.k.row(at.b, key_head(at.h), j), depth);
-  const double bias = variant_.bias.sign == 0 ? 0 : variant_.bias.sign * problem_.bias(at.b, at.h, at.i, j);
-  double alibi = 0;
-  if (!problem_.slopes().empty()) {
-    const auto distance = static_cast<double>(std::abs(position - problem_.options().kv_offset.value_or(0) - j));
-    alibi = -variant_.alibi.sign * problem_.slopes()[static_cast<size_t>(at.h)] * distance;
-  }
-  double score = dot.sum;
-  if (variant_.bias.before_scale) score += bias;
-  if (variant_.alibi.before_scale) score += alibi;
-  score *= variant_.scale;
-  if (variant_.softcap == SoftcapPlace::first) score = capped(score);
-  const double size = std::abs(score);
-  if (!variant_.bias.before_scale) score += bias;
-  if (!variant_.alibi.before_scale) score += alibi;
-  if (variant_.softcap == SoftcapPlace::after_addends || variant_.softcap == SoftcapPlace::after_masks) {
-    score = capped(score);
-  }
-  // Where products leave the range of the type they are summed in, an infinity or NaN is what that type has to give.
-  const DType computing = is_narrow(variant_.precision) ? DType::f32 : variant_.precision;
-  const double most = std::max(std::sqrt(dot.squares), std::max(std::abs(dot.sum), size));
-  if (most >= largest_number(computing) / 4 && (std::isfinite(most) || computing == DType::f64)) row_.open = true;
-  const double products = std::sqrt(static_cast<double>(depth)) * std::abs(variant_.scale) * std::sqrt(dot.squares);
-  error_ = std::max(error_, 8 * (products + size + std::abs(bias) + std::abs(alibi)));
-  score = factor * score + addend;
-  if (std::isfinite(score)) largest_ = std::max(largest_, std::abs(score));
-  return score;
-}
-
-void Rows::make_scores(const Place& at) {
-  const int64_t position = this->position(at);
-  for (int64_t j = 0; j < keys_; ++j) scores_[static_cast<size_t>(j)] = pair_score(at, position, j);
-}
-
 void Rows::finish_lse(double top, double z, double z_without_sink) {
   const DType computing = is_narrow(variant_.precision) ? DType::f32 : variant_.precision;
   row_.lse = top + std::log(z);
@@ -229,26 +98,35 @@ void Rows::weigh_keys(const Place& at) {
     z += weights_[j] = scores_[j] == -kInfinity ? 0 : std::exp(scores_[j] - top);
   const double without_sink = z;
   z += std::exp(variant_.sink == SinkUse::unshifted ? sink : sink - top);
-  for (double& a : weights_) a /= z;
+  if (variant_.divided) {
+    for (double& a : weights_) a /= z;
+  }
   finish_lse(top, z, without_sink);
 }
 
 /// In the numbers of a type: what overflows, overflows. Near its ends, where the last bit decides, the row is left open.
 void Rows::weigh_unshifted(double sink) {
   const double limit = exp_limit(variant_.powers), largest = largest_number(variant_.powers);
+  const double margin = 0.01 + half_step(variant_.precision) * error_;
+  bool overflows = false;
   const auto power = [&](double s) {
-    if (std::abs(s - limit) < 0.01 + half_step(variant_.precision) * error_) row_.open = true;
+    if (std::abs(s - limit) < margin) row_.open = true;
+    overflows = overflows || s >= limit + margin;
     return s > limit ? kInfinity : rounded(std::exp(s), variant_.powers);
   };
   double z = power(sink);
   for (size_t j = 0; j < scores_.size(); ++j) z += weights_[j] = scores_[j] == -kInfinity ? 0 : power(scores_[j]);
-  if (z > 0.9 * largest && z < 1.1 * largest) row_.open = true;
+  if (variant_.divided && z > 0.9 * largest && z < 1.1 * largest) row_.open = true;
   constexpr double kTold = 1e-3;
   lost_ = std::min(1.0, static_cast<double>(keys_) * smallest_step(variant_.powers) / z);
   if (lost_ > kTold) row_.open = true;
+  // Divided by an infinite sum, an infinite power is NaN whatever becomes of the others.
+  if (overflows && variant_.divided) row_.open = false;
   if (row_.open) return;
   if (z > largest) z = kInfinity;
-  for (double& a : weights_) a /= z;
+  if (variant_.divided) {
+    for (double& a : weights_) a /= z;
+  }
   finish_lse(0, z, z);
 }
 
@@ -269,14 +147,62 @@ void Rows::sum_along_axis(const Place& at) {
   error_ = 0;
   for (; moving < extent; ++moving) {
     make_scores(line);
-    for (size_t j = 0; j < scores_.size(); ++j) {
-      if (scores_[j] == -kInfinity) continue;
-      const double top = larger(tops_[j], scores_[j]);
-      sums_[j] = sums_[j] * (tops_[j] == -kInfinity ? 0 : std::exp(tops_[j] - top)) + std::exp(scores_[j] - top);
-      tops_[j] = top;
-    }
+    for (size_t j = 0; j < scores_.size(); ++j) add_to_line(j, scores_[j]);
   }
   line_error_ = error_;
+}
+
+void Rows::add_to_line(size_t j, double score) {
+  if (score == -kInfinity) return;
+  const double top = larger(tops_[j], score);
+  sums_[j] = sums_[j] * (tops_[j] == -kInfinity ? 0 : std::exp(tops_[j] - top)) + std::exp(score - top);
+  tops_[j] = top;
+}
+
+/// What each query's weights of a head are divided by; queries are as many as keys here.
+void Rows::sum_rows_of_head(const Place& at) {
+  Place line = at;
+  line.i = 0;
+  if (line == line_) return;
+  line_ = line;
+  const double sink = this->sink(at.h);
+  tops_.assign(scores_.size(), -kInfinity);
+  sums_.assign(scores_.size(), 0);
+  error_ = 0;
+  for (size_t i = 0; i < scores_.size(); ++i) {
+    line.i = static_cast<int64_t>(i);
+    make_scores(line);
+    for (const double score : scores_) add_to_line(i, score);
+    add_to_line(i, sink);
+  }
+  line_error_ = error_;
+}
+
+void Rows::weigh_transposed(const Place& at) {
+  sum_rows_of_head(at);
+  for (size_t j = 0; j < scores_.size(); ++j) {
+    const Place from{at.b, at.h, static_cast<int64_t>(j)};
+    const auto to = static_cast<size_t>(at.i);
+    const double score = variant_.exponent * pair_score(from, position(from), at.i);
+    const bool late = late_[to] != 0;
+    late_[to] = 0;
+    scores_[j] = late ? -kInfinity : score;
+    weights_[j] = scores_[j] == -kInfinity ? 0 : std::exp(score - tops_[j]) / sums_[j];
+  }
+  std::fill(late_.begin(), late_.end(), 0);
+  error_ = std::max(error_, line_error_);
+  finish_lse(tops_[static_cast<size_t>(at.i)], sums_[static_cast<size_t>(at.i)], sums_[static_cast<size_t>(at.i)]);
+}
+
+/// A softmax of the weights.
+void Rows::weigh_again() {
+  double z = 0;
+  for (size_t j = 0; j < weights_.size(); ++j) {
+    if (variant_.afterwards == Afterwards::softmax_of_all) scores_[j] = std::max(scores_[j], 0.0);
+    weights_[j] = scores_[j] == -kInfinity ? 0 : std::exp(weights_[j]);
+    z += weights_[j];
+  }
+  for (double& a : weights_) a /= z;
 }
 
 void Rows::weigh_along_axis(const Place& at) {
@@ -292,7 +218,8 @@ void Rows::weigh_along_axis(const Place& at) {
 /// key's weight alone is not excused by the size of its score.
 void Rows::sum_values(const Place& at) {
   const size_t depth = row_.o.size();
-  const bool sums_to_one = variant_.axis == SoftmaxAxis::keys && !any_late_;
+  const bool sums_to_one = variant_.axis == SoftmaxAxis::keys && !any_late_ && variant_.divided &&
+                           variant_.afterwards == Afterwards::nothing;
   const auto heaviest = std::max_element(weights_.begin(), weights_.end()) - weights_.begin();
   const double* centre = value(at.b, at.h, heaviest);
   double rest = 1;
@@ -325,13 +252,15 @@ void Rows::sum_values(const Place& at) {
 void Rows::make_plain(const Place& at) {
   const DType dtype = variant_.precision;
   std::vector<double> weights = weights_;
-  if (variant_.axis == SoftmaxAxis::keys && variant_.shifted && !row_.empty) {
+  const bool by_softmax = variant_.axis == SoftmaxAxis::keys && variant_.afterwards == Afterwards::nothing;
+  if (by_softmax && !row_.empty) {
     double top = variant_.sink == SinkUse::counted ? sink(at.h) : -kInfinity;
     for (double& s : scores_) top = larger(top, s = rounded(s, dtype));
+    if (!variant_.shifted && !variant_.divided) top = 0;
     double z = std::exp(variant_.sink == SinkUse::unshifted ? sink(at.h) : sink(at.h) - top);
     for (size_t j = 0; j < weights.size(); ++j)
       z += weights[j] = scores_[j] == -kInfinity ? 0 : std::exp(scores_[j] - top);
-    for (size_t j = 0; j < weights.size(); ++j) weights[j] = late_[j] ? 0 : weights[j] / z;
+    for (size_t j = 0; j < weights.size(); ++j) weights[j] = late_[j] ? 0 : weights[j] / (variant_.divided ? z : 1);
   }
   std::fill(row_.plain.begin(), row_.plain.end(), 0);
   for (size_t j = 0; j < weights.size(); ++j) {
@@ -377,9 +306,12 @@ void Rows::set_past_length() {
 void Rows::weigh(const Place& at) {
   if (keys_ == 0) {
     set_empty(at);
+  } else if (variant_.afterwards == Afterwards::transposed) {
+    weigh_transposed(at);
   } else if (variant_.axis == SoftmaxAxis::keys) {
     make_scores(at);
     weigh_keys(at);
+    if (variant_.afterwards != Afterwards::nothing && !row_.empty) weigh_again();
   } else if (variant_.axis == SoftmaxAxis::none) {
     make_scores(at);
     for (size_t j = 0; j < scores_.size(); ++j) weights_[j] = scores_[j] == -kInfinity ? 0 : scores_[j];

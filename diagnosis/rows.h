@@ -54,13 +54,19 @@ class Rows {
   bool in_window(int64_t position, int64_t j) const;
   bool allowed_by_causal(int64_t position, int64_t j) const;
   int64_t position(const Place& at) const;
-  int64_t key_head(int64_t h) const;
+  int64_t key_head(int64_t h, KeyHead which) const;
+  int64_t key_length(int64_t b) const;
+  double bias(const Place& at, int64_t j) const;
   double sink(int64_t h) const;
 
   void weigh_keys(const Place& at);
   void weigh_unshifted(double sink);
   void weigh_along_axis(const Place& at);
   void sum_along_axis(const Place& at);
+  void add_to_line(size_t j, double score);
+  void weigh_transposed(const Place& at);
+  void sum_rows_of_head(const Place& at);
+  void weigh_again();
   void finish_lse(double top, double z, double z_without_sink);
   void sum_values(const Place& at);
   void make_plain(const Place& at);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <new>
 #include <random>
 #include <utility>
@@ -24,10 +25,10 @@ bool in_pool(const Mistake& mistake, bool rounding) {
   return mistake.apply != nullptr && (mistake.kind == Kind::rounding) == rounding;
 }
 
-/// A softmax over queries, where its sums over a head are too much work for a pair that is one of many.
+/// Sums over a head, where they are too much work for a pair that is one of many.
 bool too_much(const Problem& problem, const Variant& variant) {
   const AttentionShape& s = problem.shape();
-  return variant.axis == SoftmaxAxis::queries &&
+  return sums_over_head(variant) &&
          static_cast<double>(s.n_q) * static_cast<double>(s.n_kv) * static_cast<double>(s.d_k) > kMostOfPair;
 }
 
@@ -38,6 +39,28 @@ std::vector<Hypothesis> singles(const Problem& problem, bool rounding) {
     if (in_pool(mistake, rounding) && mistake.apply(variant, problem)) all.push_back({{&mistake}, variant});
   }
   return all;
+}
+
+/// Where powers overflow, NaN comes of many a pair: what is beside a missing shift has to show in rows that are finite.
+bool needs_both(const Problem& problem, const Hypothesis& pair, const std::vector<RowIndex>& rows,
+                const Execution& execution) {
+  if (pair.mistakes.size() < 2 || pair.variant.shifted) return true;
+  for (const Mistake* mistake : pair.mistakes) {
+    Variant alone = right_way(problem);
+    mistake->apply(alone, problem);
+    if (alone.shifted) continue;
+    std::vector<RowIndex> finite;
+    Rows of_pair(problem, pair.variant, true);
+    for (const RowIndex& at : rows) {
+      const bool exchanged = pair.variant.exchanged;
+      const Row& row = of_pair.row(at.b, exchanged ? at.i : at.h, exchanged ? at.h : at.i);
+      const bool counts =
+          !row.empty && !row.open && std::ranges::all_of(row.o, [](double x) { return std::isfinite(x); });
+      if (counts) finite.push_back(at);
+    }
+    if (finite.empty() || fit_on(problem, alone, finite, true, execution).accepted(alone.precision)) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -115,8 +138,8 @@ Fit fit_on(const Problem& problem, const Variant& variant, const std::vector<Row
            const Execution& execution) {
   // Sums over the queries of a head are made once for all its rows that one task has.
   constexpr int64_t kRowsOfTask = 64;
-  const auto stretch = static_cast<size_t>(
-      variant.axis == SoftmaxAxis::queries ? std::max<int64_t>(1, problem.shape().n_q) : kRowsOfTask);
+  const auto stretch =
+      static_cast<size_t>(sums_over_head(variant) ? std::max<int64_t>(1, problem.shape().n_q) : kRowsOfTask);
   std::vector<Fit> fits((rows.size() + stretch - 1) / stretch);
   run_tasks(execution, static_cast<int64_t>(fits.size()), [&](int64_t task) {
     Comparison comparison(problem, variant, sure);
@@ -141,7 +164,7 @@ std::vector<Accepted> accepted(const Problem& problem, const std::vector<Hypothe
     const Variant& variant = all[static_cast<size_t>(task)].variant;
     Comparison comparison(problem, variant, true);
     Fit fit;
-    const bool within = std::ranges::all_of(variant.axis == SoftmaxAxis::queries ? by_head : sample,
+    const bool within = std::ranges::all_of(sums_over_head(variant) ? by_head : sample,
                                             [&](const RowIndex& row) { return comparison.add(row, fit); });
     fits[static_cast<size_t>(task)] = within && fit.explained > 0 && fit.accepted(variant.precision);
   });
@@ -149,7 +172,8 @@ std::vector<Accepted> accepted(const Problem& problem, const std::vector<Hypothe
   for (size_t n = 0; n < all.size() && explanations.size() < kMostAccepted; ++n) {
     if (!fits[n]) continue;
     const Fit fit = fit_on(problem, all[n].variant, rows, true, execution);
-    if (fit.accepted(all[n].variant.precision)) explanations.push_back({all[n], fit});
+    if (fit.accepted(all[n].variant.precision) && needs_both(problem, all[n], rows, execution))
+      explanations.push_back({all[n], fit});
   }
   return explanations;
 }

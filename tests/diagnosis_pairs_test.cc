@@ -75,6 +75,16 @@ TEST_P(Pairs, AreFound) {
   expect_pair(
       spec, [](Recipe& r) { r.score = [&r](double dot, int64_t, int64_t, int64_t, int64_t) { return r.scale * dot; }; },
       {"bias-forgotten", "alibi-forgotten"});
+  expect_pair(spec, [](Recipe& r) { r.divided = false, r.scale = 1; }, {"sum-not-divided", "scale-none"});
+  expect_pair(spec, [](Recipe& r) { r.weights_transposed = true, r.causal = false; },
+              {"weights-transposed", "causal-forgotten"});
+  expect_pair(spec,
+              [](Recipe& r) {
+                r.scale = 1;
+                r.value_head = [](int64_t h) { return h % 2; };
+                r.key_head = [](int64_t h) { return h / 2; };
+              },
+              {"scale-none", "v-heads-tiled"});
   spec = base(GetParam());
   spec.lse = true;
   expect_pair(
@@ -128,6 +138,28 @@ TEST(Narrow, AMissingShiftIsFound) {
   recipe.stored = recipe.powers = DType::f16;
   recipe.shifted = false;
   EXPECT_EQ(planted::told(planted::diagnose(world, planted::cook(recipe))), "mistake: no-maximum-shift");
+}
+
+/// Where the sum overflows in every row, NaN is all there is: any scale beside a missing shift would explain it.
+TEST(Narrow, AMissingShiftThatLeavesOnlyNaNIsOneMistake) {
+  for (const DType dtype : {DType::f16, DType::bf16}) {
+    for (const DType powers : {dtype, DType::f32}) {
+      for (const double magnitude : {8.0, 15.0, 30.0}) {
+        Spec spec = base(dtype);
+        spec.causal = false;
+        spec.d_k = 20;
+        spec.magnitude = magnitude;
+        const World world(spec);
+        Recipe recipe(world);
+        recipe.stored = dtype;
+        recipe.powers = powers;
+        recipe.shifted = false;
+        const Diagnosis found = planted::diagnose(world, planted::cook(recipe));
+        EXPECT_EQ(found.verdict, Verdict::mistake) << planted::told(found) << " " << magnitude;
+        EXPECT_TRUE(told_by(found, {"no-maximum-shift"})) << planted::told(found) << " " << magnitude;
+      }
+    }
+  }
 }
 
 TEST(Rounding, OfInputsIsFound) {

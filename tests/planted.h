@@ -150,6 +150,7 @@ inline std::string about(const Spec& s) {
 }
 
 enum class Axis { keys, queries, heads, batch, none };
+enum class Again { no, over_all, over_shown };
 
 /// The steps, right until one is put in another's place.
 struct Recipe {
@@ -163,11 +164,15 @@ struct Recipe {
   std::function<double(double dot, double bias, double alibi)> combine;
   std::function<double(double dot, int64_t b, int64_t h, int64_t i, int64_t j)> score;
   std::function<double(double score, bool shown)> after_score = [](double s, bool) { return s; };
-  std::function<int64_t(int64_t h)> key_head;
+  std::function<int64_t(int64_t h)> key_head, value_head;
+  std::function<size_t(int64_t b, int64_t h, int64_t j, int64_t d)> k_place;
   std::function<bool(int64_t b, int64_t h, int64_t i, int64_t j)> keep = [](auto...) { return true; };  ///< of weights
   std::function<double(double a)> dropped = [](double a) { return a; };
   Axis axis = Axis::keys;
-  bool shifted = true, sink_in_maximum = true;
+  Again again = Again::no;
+  bool shifted = true, divided = true, weights_transposed = false, sink_in_maximum = true;
+  std::function<double(double top)> added_to_sum = [](double) { return 0.0; };
+  int64_t length_off = 0;
   std::function<double(double sink, double top)> sink_share = [](double sink, double top) {
     return std::exp(sink - top);
   };
@@ -191,6 +196,10 @@ struct Recipe {
         out(world.s.layout) {
     position = [this](int64_t b, int64_t i) { return w.position(b, i); };
     key_head = [this](int64_t h) { return h / (w.s.h_q / w.s.h_kv); };
+    value_head = [this](int64_t h) { return key_head(h); };
+    k_place = [this](int64_t b, int64_t h, int64_t j, int64_t d) {
+      return place(inputs, w.s.h_kv, w.s.n_kv, w.s.d_k, b, h, j, d);
+    };
     combine = [this](double dot, double bias, double alibi) { return capped(scale * dot) + bias - alibi; };
     score = [this](double dot, int64_t b, int64_t h, int64_t i, int64_t j) {
       return combine(dot, w.bias_at(h, i, j), alibi(b, h, i, j));
@@ -203,8 +212,9 @@ struct Recipe {
   }
   bool shown(int64_t b, int64_t i, int64_t j) const {
     const int64_t ahead = j - position(b, i);
-    return (!use_kv_lengths || j < w.kv_length(b)) && (!causal || in_causal(ahead)) && (left < 0 || -ahead <= left) &&
-           (right < 0 || ahead <= right) && (!use_mask || w.mask_at(b, i, j)) && (!use_blocks || w.in_kept_block(i, j));
+    return (!use_kv_lengths || j < w.kv_length(b) + length_off) && (!causal || in_causal(ahead)) &&
+           (left < 0 || -ahead <= left) && (right < 0 || ahead <= right) && (!use_mask || w.mask_at(b, i, j)) &&
+           (!use_blocks || w.in_kept_block(i, j));
   }
 };
 
@@ -248,9 +258,7 @@ class Cook {
   Real q(int64_t b, int64_t h, int64_t i, int64_t d) const {
     return static_cast<Real>(w_.q[place(r_.inputs, s_.h_q, s_.n_q, s_.d_k, b, h, i, d)]);
   }
-  Real k(int64_t b, int64_t h, int64_t j, int64_t d) const {
-    return static_cast<Real>(w_.k[place(r_.inputs, s_.h_kv, s_.n_kv, s_.d_k, b, h, j, d)]);
-  }
+  Real k(int64_t b, int64_t h, int64_t j, int64_t d) const { return static_cast<Real>(w_.k[r_.k_place(b, h, j, d)]); }
   Real v(int64_t b, int64_t h, int64_t j, int64_t d) const {
     if (r_.swap_kv) return k(b, h, j, d);
     return static_cast<Real>(w_.v[place(r_.inputs, s_.h_kv, s_.n_kv, s_.d_v, b, h, j, d)]);
@@ -295,6 +303,7 @@ class Cook {
     if (r_.sink_in_maximum) sum.top = std::max(sum.top, sink);
     if (!r_.shifted) sum.top = 0;
     for (Real s : line) sum.z_keys += power(s - sum.top);
+    sum.z_keys += static_cast<Real>(r_.added_to_sum(static_cast<double>(sum.top)));
     sum.z = sum.z_keys + (w_.sinks.empty() ? 0 : static_cast<Real>(r_.sink_share(sink, sum.top)));
     sum.z = static_cast<Real>(round_to(static_cast<double>(sum.z), r_.powers));
     return sum;
@@ -303,7 +312,6 @@ class Cook {
   void finish_row(int64_t b, int64_t h, int64_t i, Result& result) {
     constexpr Real inf = std::numeric_limits<Real>::infinity();
     if (r_.use_q_lengths && i >= w_.q_length(b)) return;
-    std::vector<Real> weights(static_cast<size_t>(s_.n_kv), 0);
     const auto row = static_cast<size_t>((b * s_.h_q + h) * s_.n_q + i);
     Sum sum;
     if (r_.axis == Axis::keys) {
@@ -313,6 +321,20 @@ class Cook {
       result.lse[row] =
           r_.lse(lse, static_cast<double>(sum.top), static_cast<double>(sum.z), static_cast<double>(sum.z_keys));
     }
+    std::vector<Real> weights = r_.weights_transposed ? weights_to(b, h, i) : weights_of(b, h, i, sum);
+    const bool all = r_.weights_transposed || r_.again == Again::over_all;
+    for (int64_t d = 0; d < s_.d_v; ++d) {
+      Real o = 0;
+      for (int64_t j = 0; j < s_.n_kv; ++j) {
+        if (all || at(b, h, i, j) != -inf) o += weights[static_cast<size_t>(j)] * v(b, r_.value_head(h), j, d);
+      }
+      put(b, h, i, d, static_cast<double>(o), result);
+    }
+  }
+
+  std::vector<Real> weights_of(int64_t b, int64_t h, int64_t i, Sum sum) {
+    constexpr Real inf = std::numeric_limits<Real>::infinity();
+    std::vector<Real> weights(static_cast<size_t>(s_.n_kv), 0);
     for (int64_t j = 0; j < s_.n_kv; ++j) {
       const Real s = at(b, h, i, j);
       Real& a = weights[static_cast<size_t>(j)];
@@ -320,18 +342,30 @@ class Cook {
         a = s == -inf ? 0 : s;
       } else {
         if (r_.axis != Axis::keys) sum = sum_of(line(b, h, i, j), h);
-        a = s == -inf ? 0 : power(s - sum.top) / sum.z;
+        a = s == -inf ? 0 : power(s - sum.top) / (r_.divided ? sum.z : 1);
       }
       if (!r_.keep(b, h, i, j)) a = 0;
       a = static_cast<Real>(round_to(r_.dropped(static_cast<double>(a)), r_.stored));
     }
-    for (int64_t d = 0; d < s_.d_v; ++d) {
-      Real o = 0;
-      for (int64_t j = 0; j < s_.n_kv; ++j) {
-        if (at(b, h, i, j) != -inf) o += weights[static_cast<size_t>(j)] * v(b, r_.key_head(h), j, d);
-      }
-      put(b, h, i, d, static_cast<double>(o), result);
+    if (r_.again == Again::no) return weights;
+    Real z = 0;
+    for (int64_t j = 0; j < s_.n_kv; ++j) {
+      Real& a = weights[static_cast<size_t>(j)];
+      z += a = r_.again == Again::over_shown && at(b, h, i, j) == -inf ? 0 : std::exp(a);
     }
+    for (Real& a : weights) a /= z;
+    return weights;
+  }
+
+  /// The weight that key i has for each query.
+  std::vector<Real> weights_to(int64_t b, int64_t h, int64_t i) {
+    std::vector<Real> weights;
+    for (int64_t j = 0; j < s_.n_q; ++j) {
+      const Sum sum = sum_of(line(b, h, j, 0), h);
+      const Real s = at(b, h, j, i);
+      weights.push_back(std::isinf(s) ? 0 : power(s - sum.top) / sum.z);
+    }
+    return weights;
   }
 
   void empty_row(int64_t b, int64_t h, int64_t i, Result& result) {
@@ -339,7 +373,7 @@ class Cook {
       result.lse[static_cast<size_t>((b * s_.h_q + h) * s_.n_q + i)] = w_.sinks[static_cast<size_t>(h)];
     for (int64_t d = 0; d < s_.d_v; ++d) {
       Real mean = 0;
-      for (int64_t j = 0; j < s_.n_kv; ++j) mean += v(b, r_.key_head(h), j, d) / static_cast<Real>(s_.n_kv);
+      for (int64_t j = 0; j < s_.n_kv; ++j) mean += v(b, r_.value_head(h), j, d) / static_cast<Real>(s_.n_kv);
       put(b, h, i, d, r_.empty_is_mean ? static_cast<double>(mean) : r_.empty, result);
     }
   }
