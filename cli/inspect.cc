@@ -32,9 +32,9 @@ constexpr const char* kShown = "What is shown";
 constexpr int64_t kTop = 3;
 
 struct InspectArguments {
-  AttendArguments problem;     ///< its inputs, scores and masks
-  std::string rows, keys;      ///< as typed
-  std::optional<int64_t> top;  ///< left out: 3
+  AttendArguments problem;                ///< its inputs, scores and masks
+  std::optional<std::string> rows, keys;  ///< as typed
+  std::optional<int64_t> top;             ///< left out: 3
   std::vector<int64_t> sink_keys;
   std::string figure;
   Pooling pooling = Pooling::largest;
@@ -43,22 +43,20 @@ struct InspectArguments {
 };
 
 /// "all", "7" or "0,15", both ends inclusive, of n queries or keys.
-Range range_of(std::string_view option, const std::string& text, int64_t n, const char* what) {
-  if (text.empty()) return {};
-  if (text == "all") return {0, n};
-  Range range;
-  if (text.find(',') == std::string::npos) {
-    range.first = whole_number(option, text, 0);
-    range.last = range.first + 1;
+Range range_of(std::string_view option, const std::optional<std::string>& text, int64_t n, const char* what) {
+  if (!text) return {};
+  if (*text == "all") return {0, n};
+  std::vector<int64_t> ends;
+  if (text->find(',') == std::string::npos) {
+    ends.assign(2, whole_number(option, *text, 0));
   } else {
-    const std::vector<int64_t> ends = whole_numbers(option, text, "FIRST,LAST", "0,15");
-    range = {ends[0], ends[1] + 1};
+    ends = whole_numbers(option, *text, "FIRST,LAST", "0,15");
   }
-  if (range.first < 0 || range.last <= range.first) {
-    throw WrongUse(fmt::format("{}: {}: expected all, N, or FIRST,LAST with 0 <= FIRST <= LAST", option, text));
+  if (ends[0] < 0 || ends[1] < ends[0]) {
+    throw WrongUse(fmt::format("{}: {}: expected all, N, or FIRST,LAST with 0 <= FIRST <= LAST", option, *text));
   }
-  if (range.last > n) throw WrongUse(fmt::format("{}: {}: there are {} {}, counted from 0", option, text, n, what));
-  return range;
+  if (ends[1] >= n) throw WrongUse(fmt::format("{}: {}: there are {} {}, counted from 0", option, *text, n, what));
+  return {ends[0], ends[1] + 1};
 }
 
 std::vector<int64_t> key_list(const std::string& text) {
@@ -77,7 +75,7 @@ bool is_png(const std::string& path) { return path.ends_with(".png"); }
 
 void check(const InspectArguments& arguments) {
   check_problem(arguments.problem, false);
-  if (arguments.top && arguments.rows.empty()) {
+  if (arguments.top && !arguments.rows) {
     throw WrongUse("--top: no --rows; give the queries whose largest weights are wanted");
   }
   std::vector<NamedFile> outputs = {{arguments.json ? "--json" : "the report", "-"}};
@@ -117,7 +115,10 @@ void run(const InspectArguments& arguments) {
   if (draws && (inputs.shape.n_q == 0 || inputs.shape.n_kv == 0 || inputs.shape.b * inputs.shape.h_q == 0)) {
     throw WrongUse(fmt::format("--figure: no heads, no queries or no keys to draw; leave it out"));
   }
-  const insight::Wanted wanted{.top_keys = arguments.rows.empty() ? 0 : arguments.top.value_or(kTop),
+  if (is_png(arguments.figure)) {
+    check_png_size(inputs.shape.b * inputs.shape.h_q, inputs.shape.n_q, inputs.shape.n_kv);
+  }
+  const insight::Wanted wanted{.top_keys = !arguments.rows ? 0 : arguments.top.value_or(kTop),
                                .map_side = draws ? map_side(inputs.shape.b * inputs.shape.h_q) : 0};
   const insight::Report report = look(arguments.problem, inputs, wanted);
   // First the file: where it cannot be written, one line says so and nothing else is printed.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "cli/errors.h"
 #include "cli/maps_svg.h"
 #include "io/png.h"
 
@@ -14,6 +15,7 @@ namespace foveate::cli {
 namespace {
 
 constexpr double kZoom = 2;  // pixels of PNG to one of SVG, for dense screens and print
+constexpr int64_t kMostFootnotes = 2;
 
 /// The mean over the rows of each cell of their effective number of keys.
 std::vector<double> effective_keys(const insight::Report& report, int64_t head) {
@@ -78,6 +80,15 @@ std::vector<std::string> footnotes(const insight::Report& report, Pooling poolin
 }  // namespace
 
 int64_t map_side(int64_t heads) { return heads <= 16 ? 256 : 128; }
+
+void check_png_size(int64_t heads, int64_t n_q, int64_t n_kv) {
+  const PictureSize size = size_of_maps(heads, n_q, n_kv, kMostFootnotes);
+  if (std::max(size.width, size.height) * kZoom <= io::kMostPixels) return;
+  throw WrongUse(
+      fmt::format("--figure: {} heads make a picture of {:.0f} x {:.0f} pixels, more than {} along an axis; "
+                  "name it .svg",
+                  heads, size.width * kZoom, size.height * kZoom, io::kMostPixels));
+}
 
 std::string figure_of(const insight::Report& report, Pooling pooling, bool png, Language language) {
   const AttentionShape& s = report.shape;

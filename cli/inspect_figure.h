@@ -17,6 +17,9 @@ enum class Pooling : uint8_t { largest, mean };
 /// Cells a side of each map, for so many heads.
 int64_t map_side(int64_t heads);
 
+/// Throws WrongUse where a PNG of so many heads has more pixels than there can be.
+void check_png_size(int64_t heads, int64_t n_q, int64_t n_kv);
+
 /// The bytes of an SVG file, or of a PNG where `png`. The report has maps.
 std::string figure_of(const insight::Report& report, Pooling pooling, bool png, Language language);
 

@@ -67,7 +67,7 @@ Json head_of(const insight::Report& report, int64_t head, const InspectView& vie
                {"saturated_share", static_cast<double>(f.saturated) / static_cast<double>(report.counted(head))},
                {"pairs", f.pairs},
                {"mean_before_scaling", f.product_mean / scale},
-               {"variance_before_scaling", f.product_variance / (scale * scale)},
+               {"variance_before_scaling", f.product_variance / scale / scale},
                {"mean_after_scaling", f.product_mean},
                {"variance_after_scaling", f.product_variance},
                {"largest_score", extreme(f.largest_score)},

@@ -73,7 +73,7 @@ class Writer {
     for (int64_t head = 0; head < report_.n_heads(); ++head) {
       const HeadFigures& f = report_.heads[static_cast<size_t>(head)];
       const double scale = report_.scale;
-      table.add({name(head), number(f.product_variance / (scale * scale)), number(f.product_variance),
+      table.add({name(head), number(f.product_variance / scale / scale), number(f.product_variance),
                  number(f.largest_score.value, 4), place(f.largest_score), number(f.lse_mean, 4),
                  std::to_string(f.empty), std::to_string(report_.traces[static_cast<size_t>(head)].rows)});
     }

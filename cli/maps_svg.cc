@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "cli/heatmap.h"
 #include "io/png.h"
@@ -27,7 +28,7 @@ constexpr double kBar = 14;
 constexpr double kTurned = 70;  // the least height that its axis's name goes along
 constexpr double kLine = 17;
 
-constexpr int64_t kRaster = 512;  // pixels a raster has at least along an axis, so that no viewer blurs its cells
+constexpr int64_t kRaster = 512;  // pixels that an enlarged raster has at least along an axis
 constexpr double kDecades = 3;
 
 constexpr const char* kInk = "#1f2933";
@@ -48,7 +49,7 @@ Rgb color_of(double weight, double top) {
 
 /// The cells as an image of whole pixels to a cell.
 std::string raster(const HeadMap& head, const MapsPicture& picture, double top) {
-  const auto zoom = [](int64_t cells) { return std::max<int64_t>(1, (kRaster + cells - 1) / cells); };
+  const auto zoom = [&](int64_t cells) { return picture.enlarged ? (kRaster + cells - 1) / cells : 1; };
   const int64_t tall = zoom(picture.rows), wide = zoom(picture.columns);
   io::Pixels pixels{picture.columns * wide, picture.rows * tall, {}};
   pixels.rgb.reserve(static_cast<size_t>(3 * pixels.width * pixels.height));
@@ -72,14 +73,33 @@ double most_of(const std::vector<double>& profile) {
   return most;
 }
 
+/// Where panels stand.
+struct Placing {
+  double plot_width, plot_height, pitch_x, pitch_y;
+  int64_t abreast, lines;
+
+  Placing(int64_t heads, int64_t n_q, int64_t n_kv) {
+    const double ratio = static_cast<double>(n_q) / static_cast<double>(std::max<int64_t>(1, n_kv));
+    plot_height = std::clamp(kPlot * ratio, kLeastPlot, kPlot);
+    plot_width = std::clamp(kPlot / ratio, kLeastPlot, kPlot);
+    pitch_x = kAxis + plot_width + kGap + kProfile + kBetween;
+    pitch_y = kHeading + plot_height + kGap + kProfile + kUnderProfile;
+    abreast = std::clamp<int64_t>(heads, 1, kMostAbreast);
+    lines = (heads + abreast - 1) / abreast;
+  }
+
+  double bar_left() const { return kMargin + static_cast<double>(abreast) * pitch_x; }
+  double bottom() const { return kAbove + static_cast<double>(lines) * pitch_y; }
+};
+
 class Painter {
  public:
-  Painter(const MapsPicture& picture, Language language) : picture_(picture), language_(language) {
-    const double ratio = static_cast<double>(picture.n_q) / static_cast<double>(std::max<int64_t>(1, picture.n_kv));
-    plot_height_ = std::clamp(kPlot * ratio, kLeastPlot, kPlot);
-    plot_width_ = std::clamp(kPlot / ratio, kLeastPlot, kPlot);
-    pitch_x_ = kAxis + plot_width_ + kGap + kProfile + kBetween;
-    pitch_y_ = kHeading + plot_height_ + kGap + kProfile + kUnderProfile;
+  Painter(const MapsPicture& picture, Language language)
+      : picture_(picture),
+        language_(language),
+        placing_(std::ssize(picture.heads), picture.n_q, picture.n_kv),
+        plot_width_(placing_.plot_width),
+        plot_height_(placing_.plot_height) {
     double largest = 0;
     for (const HeadMap& head : picture.heads) {
       for (int64_t i = 0; i < picture.rows * picture.columns; ++i) {
@@ -90,26 +110,23 @@ class Painter {
   }
 
   std::string svg() const {
-    const auto n = static_cast<int64_t>(picture_.heads.size());
-    const int64_t abreast = std::min(n, kMostAbreast), lines = (n + abreast - 1) / abreast;
-    const double bar_left = kMargin + static_cast<double>(abreast) * pitch_x_;
-    const double width = std::max(bar_left + kBar + 72, 640.0);
-    const double bottom = kAbove + static_cast<double>(lines) * pitch_y_;
-    const double below = kMargin + kLine * static_cast<double>(picture_.footnotes.size());
+    const auto n = std::ssize(picture_.heads);
+    const PictureSize size = size_of_maps(n, picture_.n_q, picture_.n_kv, std::ssize(picture_.footnotes));
     std::string svg = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" viewBox=\"0 0 {0:.0f} "
         "{1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" role=\"img\" aria-label=\"{2}\" lang=\"{3}\">\n",
-        width, bottom + below, picture_.title, say(language_, "en", "zh-CN"));
+        size.width, size.height, picture_.title, say(language_, "en", "zh-CN"));
     svg += style_sheet();
     svg += fmt::format("<rect width=\"100%\" height=\"100%\" rx=\"12\" fill=\"{}\"/>\n", kPaper);
     svg += text_at(kMargin, 44, "class=\"b\"", picture_.title);
     for (int64_t i = 0; i < n; ++i) {
-      const int64_t column = i % abreast, line = i / abreast;
-      svg += panel(picture_.heads[static_cast<size_t>(i)], kMargin + static_cast<double>(column) * pitch_x_ + kAxis,
-                   kAbove + static_cast<double>(line) * pitch_y_ + kHeading);
+      const int64_t column = i % placing_.abreast, line = i / placing_.abreast;
+      svg += panel(picture_.heads[static_cast<size_t>(i)],
+                   kMargin + static_cast<double>(column) * placing_.pitch_x + kAxis,
+                   kAbove + static_cast<double>(line) * placing_.pitch_y + kHeading);
     }
-    svg += color_bar(bar_left);
-    double line = bottom + 14;
+    svg += color_bar(placing_.bar_left());
+    double line = placing_.bottom() + 14;
     for (const std::string& footnote : picture_.footnotes) {
       svg += text_at(kMargin, line, "class=\"t\"", footnote);
       line += kLine;
@@ -231,11 +248,18 @@ class Painter {
 
   const MapsPicture& picture_;
   const Language language_;
-  double plot_width_ = kPlot, plot_height_ = kPlot, pitch_x_ = 0, pitch_y_ = 0;
+  const Placing placing_;
+  const double plot_width_, plot_height_;
   double top_ = 1;
 };
 
 }  // namespace
+
+PictureSize size_of_maps(int64_t heads, int64_t n_q, int64_t n_kv, int64_t footnotes) {
+  const Placing placing(heads, n_q, n_kv);
+  return {std::max(placing.bar_left() + kBar + 72, 640.0),
+          placing.bottom() + kMargin + kLine * static_cast<double>(footnotes)};
+}
 
 std::string svg_maps(const MapsPicture& picture, Language language) { return Painter(picture, language).svg(); }
 

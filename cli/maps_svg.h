@@ -27,7 +27,14 @@ struct MapsPicture {
   int64_t n_q = 0, n_kv = 0;           ///< what the axes count
   int64_t rows = 0, columns = 0;       ///< cells; at most n_q and n_kv
   std::vector<HeadMap> heads = {};
+  bool enlarged = false;  ///< cells of many pixels each, for what draws SVG and blurs images that it enlarges
 };
+
+/// Width and height of the picture of so many heads.
+struct PictureSize {
+  double width, height;
+};
+PictureSize size_of_maps(int64_t heads, int64_t n_q, int64_t n_kv, int64_t footnotes);
 
 /// Colours are cividis on a logarithmic scale of three decades; weights of exactly 0 are grey, and red in rows that are not
 /// finite. The texts are put in as they

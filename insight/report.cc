@@ -90,6 +90,7 @@ Status make_report(const ConstTensor& q, const ConstTensor& k, const ConstTensor
                    .d_v = v.present() ? v.shape[3] : 0,
                    .dtype = q.dtype};
   report->scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(q.shape[3])));
+  if (q.dtype != DType::f64) report->scale = static_cast<double>(static_cast<float>(report->scale));
   report->traces.resize(room(report->n_heads()));
   // The first call checks everything.
   if (Status status = trace(q, k, v, report->traces.data(), options, execution); !status.ok()) return status;

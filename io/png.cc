@@ -13,8 +13,6 @@
 namespace foveate::io {
 namespace {
 
-constexpr double kMostPixels = 32767;  // cairo's limit along an axis
-
 struct Free {
   void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
   void operator()(cairo_t* context) const { cairo_destroy(context); }
@@ -31,8 +29,8 @@ void require(bool ok, std::string_view what) {
 
 Owned<cairo_surface_t> make_surface(cairo_format_t format, double width, double height) {
   require(width <= kMostPixels && height <= kMostPixels,
-          std::to_string(std::llround(width)) + " x " + std::to_string(std::llround(height)) +
-              " pixels, more than 32767 along an axis; write SVG instead");
+          std::to_string(std::llround(width)) + " x " + std::to_string(std::llround(height)) + " pixels, more than " +
+              std::to_string(kMostPixels) + " along an axis");
   Owned<cairo_surface_t> surface(cairo_image_surface_create(format, static_cast<int>(width), static_cast<int>(height)));
   const cairo_status_t status = cairo_surface_status(surface.get());
   require(status == CAIRO_STATUS_SUCCESS, cairo_status_to_string(status));

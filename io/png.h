@@ -16,7 +16,10 @@ struct Pixels {
   std::vector<uint8_t> rgb;
 };
 
-/// The bytes of a PNG file. Throws Error where there are more than 32,767 pixels along an axis.
+/// Most pixels along an axis: cairo's limit.
+inline constexpr int kMostPixels = 32767;
+
+/// The bytes of a PNG file. Throws Error where there are more than kMostPixels along an axis.
 std::string png_of(const Pixels& pixels);
 
 /// `zoom` pixels to a unit of the picture. Throws Error where that makes too many.

@@ -151,6 +151,15 @@ TEST_F(CliInspect, Pictures) {
   EXPECT_EQ(inspect({"--figure", "one.png"}).status, 0);
 }
 
+TEST_F(CliInspect, PicturesOfManyHeads) {
+  save<float>("q.npy", {400, 2, 1}, Floats(800, 1.0f));
+  save<float>("k.npy", {400, 2, 1}, Floats(800, 1.0f));
+  EXPECT_EQ(inspect({"--figure", "f.svg"}).status, 0);
+  expect_refused(
+      {"--figure", "f.png"},
+      "--figure: 400 heads make a picture of 3028 x 69892 pixels, more than 32767 along an axis; name it .svg");
+}
+
 TEST_F(CliInspect, StatsAreTheSameFigures) {
   save_heads();
   expect_success({"--causal", "--out", "o.npy", "--stats", "s.json"});
@@ -175,6 +184,11 @@ TEST_F(CliInspect, EmptyAndOddShapes) {
 TEST_F(CliInspect, RefusedInOneLine) {
   save_heads();
   expect_refused({"--rows", "70"}, "--rows: 70: there are 70 queries, counted from 0");
+  expect_refused({"--rows", "9223372036854775807"},
+                 "--rows: 9223372036854775807: there are 70 queries, counted from 0");
+  expect_refused({"--rows", "0,9223372036854775807"},
+                 "--rows: 0,9223372036854775807: there are 70 queries, counted from 0");
+  expect_refused({"--keys", ""}, "--keys: '' is not a whole number of at least 0");
   expect_refused({"--rows", "5,4"}, "--rows: 5,4: expected all, N, or FIRST,LAST with 0 <= FIRST <= LAST");
   expect_refused({"--keys", "0,70"}, "--keys: 0,70: there are 70 keys, counted from 0");
   expect_refused({"--keys", "first"}, "--keys: 'first' is not a whole number of at least 0");

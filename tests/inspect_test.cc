@@ -433,6 +433,24 @@ TEST(InspectBits, WorkersDoNotMatter) {
   });
 }
 
+/// Squares past float32's range are summed all the same, and small products beside them keep their bits.
+TEST(InspectFigures, ProductsOfAnySize) {
+  const std::vector<float> q = {1e19F, 1e-3F, 3e30F}, k = {1, 2, 4, 7};
+  std::vector<RowFigures> rows(3);
+  HeadFigures head;
+  on_each_target([&] {
+    ASSERT_TRUE(inspect(view(q.data(), 1, 1, 3, 1), view(k.data(), 1, 1, 4, 1), {.heads = &head, .rows = rows.data()},
+                        {.scale = 1})
+                    .ok());
+    for (size_t i = 0; i < 3; ++i) {
+      const double size = q[i];
+      EXPECT_NEAR(rows[i].product_mean / size, 3.5, 1e-6) << i;
+      EXPECT_NEAR(rows[i].product_variance / size / size, 5.25, 1e-5) << i;
+    }
+    EXPECT_EQ(head.pairs, 12);
+  });
+}
+
 /// Those of equal weights keep their order when a greater one comes among them.
 TEST(InspectFigures, TopKeysAmongEqualOnes) {
   const float q = 1;

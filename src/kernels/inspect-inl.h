@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "hwy/highway.h"
 #include "kernels/exp-inl.h"
@@ -36,7 +37,7 @@ struct Inspection {
   const Tile<T> tile;
   HWY_ALIGN_MAX T lse[kMostLanes];
   // Of a block: its products, its weights, and the largest score with its place.
-  HWY_ALIGN_MAX T count[kMostLanes], mean[kMostLanes], squares[kMostLanes];
+  HWY_ALIGN_MAX T count[kMostLanes], mean[kMostLanes], squares[kMostLanes], unit[kMostLanes];
   HWY_ALIGN_MAX T p[kMostLanes], p2[kMostLanes], p3[kMostLanes], most[kMostLanes], entropy[kMostLanes];
   HWY_ALIGN_MAX T best[kMostLanes], best_place[kMostLanes];
   HWY_ALIGN_MAX T cell_most[kMostLanes], cell_sum[kMostLanes];
@@ -55,25 +56,44 @@ HWY_INLINE V Only(D d, const Tile<T>& tile, const BlockRange& range, int64_t pla
   }
 }
 
-/// Mean, and squares of deviations from it, of the products of the pairs that take part.
+/// Count, mean and squared deviations of the products of the pairs that take part, times `unit`.
+template <bool kAll, class D, class T>
+HWY_INLINE void SumProductsOf(D d, const BlockRange& range, int64_t lane, T unit, Inspection<T>& in) {
+  const Tile<T>& tile = in.tile;
+  const auto zero = hn::Zero(d), one = hn::Set(d, T{1}), units = hn::Set(d, unit);
+  auto count = zero, sum = zero, squares = zero;
+  for (int64_t place = range.first; place < range.last; ++place) {
+    const auto product = hn::Mul(hn::Load(d, tile.s + place * tile.width + lane), units);
+    count = hn::Add(count, Only<kAll>(d, tile, range, place, lane, one));
+    sum = hn::Add(sum, Only<kAll>(d, tile, range, place, lane, product));
+  }
+  const auto mean = hn::Div(sum, hn::Max(count, one));
+  for (int64_t place = range.first; place < range.last; ++place) {
+    const auto product = hn::Mul(hn::Load(d, tile.s + place * tile.width + lane), units);
+    const auto off = hn::Sub(product, mean);
+    squares = hn::Add(squares, Only<kAll>(d, tile, range, place, lane, hn::Mul(off, off)));
+  }
+  hn::Store(count, d, in.count + lane);
+  hn::Store(mean, d, in.mean + lane);
+  hn::Store(squares, d, in.squares + lane);
+}
+
+/// Squares of float32 overflow from products of 1e19 on: such lanes have theirs summed in another unit.
 template <bool kAll, class D, class T>
 HWY_NOINLINE void SumProducts(D d, const BlockRange& range, Inspection<T>& in) {
-  const Tile<T>& tile = in.tile;
-  const auto zero = hn::Zero(d), one = hn::Set(d, T{1});
-  for (int64_t lane = 0; lane < tile.width; lane += static_cast<int64_t>(hn::Lanes(d))) {
-    auto count = zero, sum = zero, squares = zero;
-    for (int64_t place = range.first; place < range.last; ++place) {
-      count = hn::Add(count, Only<kAll>(d, tile, range, place, lane, one));
-      sum = hn::Add(sum, Only<kAll>(d, tile, range, place, lane, hn::Load(d, tile.s + place * tile.width + lane)));
-    }
-    const auto mean = hn::Div(sum, hn::Max(count, one));
-    for (int64_t place = range.first; place < range.last; ++place) {
-      const auto off = hn::Sub(hn::Load(d, tile.s + place * tile.width + lane), mean);
-      squares = hn::Add(squares, Only<kAll>(d, tile, range, place, lane, hn::Mul(off, off)));
-    }
-    hn::Store(count, d, in.count + lane);
-    hn::Store(mean, d, in.mean + lane);
-    hn::Store(squares, d, in.squares + lane);
+  constexpr T kSmall = static_cast<T>(0x1p-70);
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t lane = 0; lane < in.tile.width; lane += lanes) {
+    SumProductsOf<kAll>(d, range, lane, T{1}, in);
+    std::fill_n(in.unit + lane, lanes, T{1});
+    const auto squares = hn::Load(d, in.squares + lane);
+    if (std::is_same_v<T, double> || hn::AllTrue(d, hn::IsFinite(squares))) continue;
+    const auto mean = hn::Load(d, in.mean + lane);
+    SumProductsOf<kAll>(d, range, lane, kSmall, in);
+    const auto keeps = hn::IsFinite(squares);
+    hn::Store(hn::IfThenElse(keeps, mean, hn::Load(d, in.mean + lane)), d, in.mean + lane);
+    hn::Store(hn::IfThenElse(keeps, squares, hn::Load(d, in.squares + lane)), d, in.squares + lane);
+    hn::Store(hn::IfThenElse(keeps, hn::Set(d, T{1}), hn::Set(d, kSmall)), d, in.unit + lane);
   }
 }
 
@@ -129,9 +149,10 @@ HWY_INLINE void JoinRows(const BlockRange& range, Inspection<T>& in) {
     if (in.count[r] == 0 || structure.begin >= structure.end) continue;
     RowSums& row = in.task.rows[r];
     const auto before = static_cast<double>(row.keys), more = static_cast<double>(in.count[r]), all = before + more;
-    const double off = static_cast<double>(in.mean[r]) - row.product_mean;
+    const auto unit = static_cast<double>(in.unit[r]);
+    const double off = static_cast<double>(in.mean[r]) / unit - row.product_mean;
     row.product_mean += off * more / all;
-    row.product_squares += static_cast<double>(in.squares[r]) + off * off * before * more / all;
+    row.product_squares += static_cast<double>(in.squares[r]) / unit / unit + off * off * before * more / all;
     row.keys += static_cast<int64_t>(in.count[r]);
     const auto best = static_cast<double>(in.best[r]);
     if (row.largest_key < 0 || best > row.largest_score) {
