@@ -6,6 +6,7 @@
 #include <cmath>
 #include <new>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -148,14 +149,19 @@ class Search {
     return true;
   }
 
-  /// Wrong rows, and those with few positions before them, which few keys take part in where attention is causal.
+  /// At random, and those with few positions before them, which few keys take part in where attention is causal; each once.
   std::vector<RowIndex> rows_for_dropout() const {
     constexpr size_t kRows = 128;
-    std::vector<RowIndex> rows = sample_of(problem_.shape(), judged_, kRows);
     const AttentionShape& s = problem_.shape();
-    const int64_t few = std::min(s.n_q, s.d_v);
+    std::set<int64_t> places;
+    for (const RowIndex& at : sample_of(s, judged_, kRows)) places.insert((at.b * s.h_q + at.h) * s.n_q + at.i);
+    const int64_t few = std::min(s.n_q, s.d_v), heads = s.b * s.h_q;
     for (int64_t n = 0; few > 0 && n < static_cast<int64_t>(kRows); ++n) {
-      rows.push_back({n % s.b, n / s.b % s.h_q, (n * 7 + 1) % few});
+      places.insert(n % heads * s.n_q + (n / heads * 7 + 1) % few);
+    }
+    std::vector<RowIndex> rows;
+    for (const int64_t row : places) {
+      rows.push_back({row / s.n_q / s.h_q, row / s.n_q % s.h_q, row % s.n_q, !judged_.right[static_cast<size_t>(row)]});
     }
     return rows;
   }

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
+#include "diagnosis/dropout.h"
+#include "diagnosis/search.h"
 #include "tests/planted.h"
 
 namespace foveate {
@@ -222,6 +225,159 @@ TEST(DropoutLeftOn, IsFoundWithItsProbability) {
       found = planted::diagnose(world, with_dropout(world, p, false));
       EXPECT_EQ(planted::told(found), "mistake: dropout-not-rescaled");
       EXPECT_NEAR(found.dropout, p, 0.05);
+    }
+  }
+}
+
+TEST(DropoutLeftOn, IsFoundInSmallProblemsToo) {
+  int found_at_all = 0, tried = 0;
+  for (uint64_t seed = 0; seed < 6; ++seed) {
+    for (const double p : {0.1, 0.3, 0.5}) {
+      for (const bool rescaled : {true, false}) {
+        Spec spec = base();
+        spec.n_q = spec.n_kv = 16 + 7 * static_cast<int64_t>(seed % 3);
+        spec.d_v = 32;
+        spec.causal = seed % 2 == 0;
+        spec.seed = seed;
+        const World world(spec);
+        const Diagnosis found = planted::diagnose(world, with_dropout(world, p, rescaled));
+        const std::string id = rescaled ? "dropout-on" : "dropout-not-rescaled";
+        EXPECT_TRUE(found.verdict == Verdict::unknown || planted::told(found) == "mistake: " + id)
+            << planted::told(found);
+        ++tried;
+        found_at_all += found.verdict == Verdict::mistake;
+      }
+    }
+  }
+  EXPECT_GE(found_at_all, tried - 1);
+}
+
+/// Rows of the weights of one head, which somebody changes before they meet the values.
+using Weights = std::vector<std::vector<double>>;
+
+template <class Change>
+Result with_weights(const World& world, const Change& change) {
+  const Spec& s = world.s;
+  const auto n = static_cast<size_t>(s.n_q), d_k = static_cast<size_t>(s.d_k), d_v = static_cast<size_t>(s.d_v);
+  Result result;
+  result.out.assign(static_cast<size_t>(s.b * s.h_q) * n * d_v, 0);
+  for (size_t head = 0; head < static_cast<size_t>(s.b * s.h_q); ++head) {
+    Weights weights(n, std::vector<double>(n, 0));
+    for (size_t i = 0; i < n; ++i) {
+      double z = 0;
+      for (size_t j = 0; j < (s.causal ? i + 1 : n); ++j) {
+        double dot = 0;
+        for (size_t d = 0; d < d_k; ++d) dot += world.q[(head * n + i) * d_k + d] * world.k[(head * n + j) * d_k + d];
+        z += weights[i][j] = std::exp(dot / std::sqrt(static_cast<double>(d_k)));
+      }
+      for (double& a : weights[i]) a /= z;
+    }
+    change(weights, head);
+    for (size_t i = 0; i < n; ++i)
+      for (size_t j = 0; j < n; ++j)
+        for (size_t d = 0; d < d_v; ++d)
+          result.out[(head * n + i) * d_v + d] += weights[i][j] * world.v[(head * n + j) * d_v + d];
+  }
+  return result;
+}
+
+/// Rules that leave weights out. Each is wrong, and no dropout.
+const std::pair<const char*, void (*)(Weights& weights, size_t head)> kRules[] = {
+    {"the diagonal",
+     [](Weights& w, size_t) {
+       for (size_t i = 0; i < w.size(); ++i) w[i][i] = 0;
+     }},
+    {"small ones",
+     [](Weights& w, size_t) {
+       for (auto& row : w)
+         for (double& a : row) a = a <= 0.05 ? 0 : a;
+     }},
+    {"the first key",
+     [](Weights& w, size_t) {
+       for (auto& row : w) row.front() = 0;
+     }},
+    {"the last key",
+     [](Weights& w, size_t) {
+       for (auto& row : w) row.back() = 0;
+     }},
+    {"every second key",
+     [](Weights& w, size_t) {
+       for (auto& row : w)
+         for (size_t j = 0; j < row.size(); j += 2) row[j] = 0;
+     }},
+    {"half the keys, others in each head",
+     [](Weights& w, size_t head) {
+       std::mt19937_64 random(head);
+       for (size_t j = 0; j < w.size(); ++j) {
+         const bool zero = random() % 2 == 0;
+         for (auto& row : w) row[j] = zero ? 0 : row[j];
+       }
+     }},
+    {"the largest",
+     [](Weights& w, size_t) {
+       for (auto& row : w) *std::ranges::max_element(row) = 0;
+     }},
+    {"the smallest",
+     [](Weights& w, size_t) {
+       for (auto& row : w) *std::ranges::min_element(row) = 0;
+     }},
+    {"one of each row, anywhere",
+     [](Weights& w, size_t head) {
+       std::mt19937_64 random(head);
+       for (auto& row : w) row[random() % row.size()] = 0;
+     }},
+    {"one in four rows",
+     [](Weights& w, size_t) {
+       for (size_t i = 0; i < 4; ++i) w[i][i / 2] = 0;
+     }},
+    {"every second row",
+     [](Weights& w, size_t) {
+       for (size_t i = 0; i < w.size(); i += 2) w[i].assign(w.size(), 0);
+     }},
+    {"a checkerboard",
+     [](Weights& w, size_t) {
+       for (size_t i = 0; i < w.size(); ++i)
+         for (size_t j = i % 2; j < w.size(); j += 2) w[i][j] = 0;
+     }},
+    {"pairs at random, the same in each head",
+     [](Weights& w, size_t) {
+       std::mt19937_64 random(5);
+       for (auto& row : w)
+         for (double& a : row) a = random() % 3 == 0 ? 0 : a;
+     }},
+    {"pairs at random, and rows divided by what is left",
+     [](Weights& w, size_t head) {
+       std::mt19937_64 random(head);
+       for (auto& row : w) {
+         double z = 0;
+         for (double& a : row) z += a = random() % 3 == 0 ? 0 : a;
+         for (double& a : row) a /= z > 0 ? z : 1;
+       }
+     }},
+    {"P^T",
+     [](Weights& w, size_t) {
+       for (size_t i = 0; i < w.size(); ++i)
+         for (size_t j = 0; j < i; ++j) std::swap(w[i][j], w[j][i]);
+     }},
+};
+
+bool is_dropout(const World& world, const Result& result) {
+  const Spec& s = world.s;
+  const planted::Call call(world);
+  const planted::Typed out(result.out, s.dtype);
+  const diagnosis::Problem problem(call.q_view, call.k_view, call.v_view,
+                                   planted::view_of(out, s.dtype, s.layout, s.b, s.h_q, s.n_q, s.d_v), {}, call.options,
+                                   s.layout);
+  return diagnosis::find_dropout(problem, diagnosis::rows_to_compare(problem)).has_value();
+}
+
+TEST(DropoutLeftOn, IsNoRule) {
+  for (const auto& [name, change] : kRules) {
+    for (const int64_t n : {6, 16, 30}) {
+      for (uint64_t seed = 0; seed < 10; ++seed) {
+        const World world({.b = 2, .h_q = 2, .h_kv = 2, .n_q = n, .n_kv = n, .d_k = 32, .d_v = 32, .seed = seed});
+        EXPECT_FALSE(is_dropout(world, with_weights(world, change))) << name << ", n " << n << " seed " << seed;
+      }
     }
   }
 }
