@@ -67,7 +67,7 @@ constexpr const char* kFooter = R"(Examples:
   foveate attend --q - --k k.npy --v v.npy --out - < q.npy > o.npy
 
 Keys and values of more than 256 MiB are read and attended to in pieces of 64 MiB: they may be larger than memory.
-Not so with --weights, --stats, --grad, --blocks, --score additive or linear, nor where they are .safetensors or come
+Not so with --weights, --grad, --stats, --blocks, --score additive or linear, nor where they are .safetensors or come
 from a pipe.
 
 p_i is the position of query i among the keys; see --align. With lengths, n_q and n_kv there are the sequence's own.

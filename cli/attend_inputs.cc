@@ -43,6 +43,9 @@ void require_axes(std::string_view name, const io::Array& array, size_t least, s
 io::Array read_only_tensor(std::string_view name, const std::string& path) {
   const io::Safetensors file(path);
   if (file.tensors().size() == 1) return file.read(file.tensors().front().name);
+  if (file.tensors().empty()) {
+    throw WrongUse(fmt::format("{}{}: {}: holds no tensor", name.starts_with("--") ? "" : "--", name, path));
+  }
   throw WrongUse(fmt::format("{}{}: {}: holds {}, expected one tensor; give --in {} and name it",
                              name.starts_with("--") ? "" : "--", name, path, file.names(), path));
 }

@@ -17,6 +17,11 @@
 namespace foveate::cli {
 namespace {
 
+/// "; name one of q, k"; of an empty file there is none to name.
+std::string or_name_one(const io::Safetensors& file) {
+  return file.tensors().empty() ? ", which is empty" : "; name one of " + file.names();
+}
+
 /// Opened at once, so that inputs can be told from paths. Before --q, --k and --v, which overrule what is set here.
 void add_in(CLI::App& command, ProblemArguments& arguments) {
   add_value(command, kInputs, "--in", "F",
@@ -24,6 +29,7 @@ void add_in(CLI::App& command, ProblemArguments& arguments) {
             [&](const std::string& value) {
               if (value.empty()) throw WrongUse("--in: empty; name a file");
               require_file_name("--in", value);
+              check_files({{"--in", value}}, {});
               arguments.tensors = read_named("--in", [&] { return std::make_shared<const io::Safetensors>(value); });
               arguments.in = value;
               const auto default_to = [&](std::string& input, const char* tensor) {
@@ -138,8 +144,8 @@ std::vector<NamedFile> input_files(const ProblemArguments& arguments, const std:
   for (const NamedFile& file : files) {
     std::error_code unknown;
     if (io::is_standard_input(file.path) || std::filesystem::exists(file.path, unknown)) continue;
-    throw WrongUse(fmt::format("{}: {}: no tensor of {}, nor a file; name one of {}", file.option, file.path,
-                               arguments.in, arguments.tensors->names()));
+    throw WrongUse(fmt::format("{}: {}: neither a file nor a tensor of {}{}", file.option, file.path, arguments.in,
+                               or_name_one(*arguments.tensors)));
   }
   files.insert(files.begin(), {"--in", arguments.in});
   return files;
@@ -152,8 +158,8 @@ void check_problem(const ProblemArguments& arguments, bool needs_v) {
       throw WrongUse(fmt::format("{}: missing; give {}, each a .npy or .safetensors file, or --in", option,
                                  needs_v ? "--q, --k and --v" : "--q and --k"));
     }
-    throw WrongUse(fmt::format("{}: missing, and {} has no tensor {}; name one of {}", option, arguments.in,
-                               option.substr(2), arguments.tensors->names()));
+    throw WrongUse(fmt::format("{}: missing, and no tensor {} in {}{}", option, option.substr(2), arguments.in,
+                               or_name_one(*arguments.tensors)));
   }
   const bool size = arguments.options.block_size > 0;
   if (size && arguments.blocks.empty()) throw WrongUse("--block-size: no --blocks; give the bitmap of the blocks kept");

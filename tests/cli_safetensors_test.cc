@@ -209,7 +209,7 @@ TEST_F(CliSafetensors, WrongUseIsOneLineAndNothingIsWritten) {
   };
   const std::string held = "; name one of q, k, v, numbers";
   refused({"--in", "in.safetensors"},
-          "nothing to write: give --out, --lse, --weights or --dropout-mask, or --grad and a gradient");
+          "nothing to write: give --out, --lse, --weights, --dropout-mask or --stats, or --grad and a gradient");
   refused({"--in", "", "--out", "o.npy"}, "--in: empty; name a file");
   refused({"--in", "--out", "o.npy"}, "--in: no file named before --out");
   refused({"--in", "in.safetensors", "--in", "q.npy", "--out", "o.npy"},
@@ -219,9 +219,13 @@ TEST_F(CliSafetensors, WrongUseIsOneLineAndNothingIsWritten) {
   refused({"--in", "broken.safetensors", "--out", "o.npy"},
           "--in: broken.safetensors: not a whole .safetensors file: ends in the length of its header");
   refused({"--in", "other.safetensors", "--out", "o.npy"},
-          "--q: missing, and other.safetensors has no tensor q; name one of a, b");
+          "--q: missing, and no tensor q in other.safetensors; name one of a, b");
+  refused({"--in", "none.safetensors", "--out", "o.npy"},
+          "--q: missing, and no tensor q in none.safetensors, which is empty");
+  fs::create_directory(path("folder.safetensors"));
+  refused({"--in", "folder.safetensors", "--out", "o.npy"}, "--in: folder.safetensors: is a folder, not a file");
   refused({"--in", "in.safetensors", "--mask", "m", "--out", "o.npy"},
-          "--mask: m: no tensor of in.safetensors, nor a file" + held);
+          "--mask: m: neither a file nor a tensor of in.safetensors" + held);
   refused({"--in", "in.safetensors", "--mask", "numbers", "--out", "o.npy"},
           "mask: dtype I32 is not bool; convert it by astype(bool) (true = takes part), or pass it as bias");
   refused({"--in", "in.safetensors", "--q", "numbers", "--out", "o.npy"},
@@ -233,7 +237,7 @@ TEST_F(CliSafetensors, WrongUseIsOneLineAndNothingIsWritten) {
   refused({"--q", "in.safetensors", "--k", "k.npy", "--v", "v.npy", "--out", "o.npy"},
           "--q: in.safetensors: holds q, k, v, numbers, expected one tensor; give --in in.safetensors and name it");
   refused({"--q", "q.npy", "--k", "k.npy", "--v", "v.npy", "--alibi", "none.safetensors", "--out", "o.npy"},
-          "--alibi: none.safetensors: holds no tensor, expected one tensor; give --in none.safetensors and name it");
+          "--alibi: none.safetensors: holds no tensor");
   refused({"--q", "q.npy", "--k", "k.npy", "--v", "v.npy", "--bias", "f8.safetensors", "--out", "o.npy"},
           "bias: f8.safetensors: tensor 'x': dtype: F8_E4M3 cannot be read; save it as F32 or BF16");
   refused({"--in", "in.safetensors", "--out", "all.npy", "--lse", "all.safetensors"},
