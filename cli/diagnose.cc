@@ -38,10 +38,32 @@ std::vector<int64_t> in_other_layout(std::vector<int64_t> shape) {
   return shape;
 }
 
+/// What makes of a shape that is often saved the one that is expected; empty of another.
+std::string remedy_of(const std::string& name, const std::vector<int64_t>& shape, const std::vector<int64_t>& expected,
+                      Layout layout) {
+  std::vector<int64_t> with_one = expected;
+  with_one.push_back(1);
+  if (shape == with_one) return fmt::format("save {}[..., 0]", name);
+  if (expected.size() < 3) return "";
+  // Heads merged: [n, h * d] in place of [h, n, d].
+  const bool bhnd = layout == Layout::bhnd;
+  const size_t n_axis = expected.size() - (bhnd ? 2 : 3), h_axis = expected.size() - (bhnd ? 3 : 2);
+  const int64_t h = expected[h_axis], n = expected[n_axis], d = expected.back();
+  std::vector<int64_t> merged(expected.begin(), expected.end() - 3), split = merged;
+  merged.insert(merged.end(), {n, h * d});
+  split.insert(split.end(), {n, h, d});
+  if (shape != merged) return "";
+  const std::string reshape = fmt::format("heads are merged: save {}.reshape({})", name, fmt::join(split, ", "));
+  if (!bhnd) return reshape;
+  return reshape + (expected.size() == 4 ? ".transpose(0, 2, 1, 3)" : ".transpose(1, 0, 2)");
+}
+
 void require_shape(const char* option, const io::Array& array, const std::vector<int64_t>& expected, Layout layout) {
   if (array.shape == expected) return;
   std::string message = fmt::format("{}: shape {}, expected {}", option, array.shape, expected);
-  if (array.shape == in_other_layout(expected)) {
+  if (const std::string remedy = remedy_of(option + 2, array.shape, expected, layout); !remedy.empty()) {
+    message += "; " + remedy;
+  } else if (array.shape == in_other_layout(expected)) {
     message += fmt::format("; is this --layout {}?", layout == Layout::bhnd ? "bnhd" : "bhnd");
   }
   throw WrongUse(message);

@@ -16,7 +16,9 @@ namespace {
 using diagnosis::Diagnosis;
 using diagnosis::Difference;
 using diagnosis::Explanation;
+using diagnosis::Hint;
 using diagnosis::Mistake;
+using diagnosis::Scope;
 using diagnosis::Text;
 using diagnosis::Verdict;
 using Json = nlohmann::ordered_json;
@@ -88,11 +90,38 @@ void add_right(Page& page, const Diagnosis& d, const FileAxes& axes, bool with_l
            "结果正确：{} 个元素都在 {} 的舍入误差之内（最大差 {:.2g}，位于 {}）。", grouped(d.elements),
            name_of(d.precision), d.largest_difference, index_of(d.largest, axes));
   if (with_lse) page.add("So is lse: {} rows.", "lse 也正确：{} 行。", grouped(d.rows));
+  if (d.unnoticed > 0) {
+    page.add("In {} an element that is off by {:.2g} or less would go unnoticed.",
+             "在 {} 的精度下，某个元素偏差不超过 {:.2g} 是看不出来的。", name_of(d.precision), d.unnoticed);
+  }
 }
 
-void add_mistakes(Page& page, const Diagnosis& d) {
+std::string names_of(const std::vector<std::pair<int64_t, int64_t>>& heads) {
+  std::string names;
+  for (size_t n = 0; n < std::min(heads.size(), kMostHeads); ++n) {
+    names += fmt::format("{}[{}, {}]", n == 0 ? "" : ", ", heads[n].first, heads[n].second);
+  }
+  return names + (heads.size() > kMostHeads ? ", ..." : "");
+}
+
+/// "heads [0, 1], [0, 2]; rows 3 to 7".
+std::string where_wrong(const Page& page, const Diagnosis& d) {
+  const auto& [first, last, heads] = d.wrong_rows;
+  const std::string rows = first == last ? page.format("row {}", "第 {} 行", first)
+                                         : page.format("rows {} to {}", "第 {} 到 {} 行", first, last);
+  return page.format("heads [b, h] {}; {}", "头 [b, h]：{}；{}", names_of(heads), rows);
+}
+
+void add_heading(Page& page, const Diagnosis& d) {
   const bool alone = d.explanations.size() == 1;
-  if (d.verdict == Verdict::two_mistakes) {
+  if (d.scope == Scope::wrong_rows) {
+    page.add(alone ? "Not right. Where it is wrong ({} of {} rows: {}), one mistake explains it:"
+                   : "Not right. Where it is wrong ({} of {} rows: {}), any one of these mistakes explains it; these "
+                     "arrays cannot tell them apart:",
+             alone ? "结果不正确。出错的地方（{} / {} 行：{}），一处错误即可解释："
+                   : "结果不正确。出错的地方（{} / {} 行：{}），下列任何一处错误都可以解释，凭这些数组无法区分：",
+             grouped(d.differing_rows), grouped(d.rows), where_wrong(page, d));
+  } else if (d.verdict == Verdict::two_mistakes) {
     page.add("Not right. Two mistakes together explain it:", "结果不正确。两处错误合在一起可以解释：");
   } else if (alone) {
     page.add("Not right. One mistake explains it:", "结果不正确。一处错误即可解释：");
@@ -100,6 +129,11 @@ void add_mistakes(Page& page, const Diagnosis& d) {
     page.add("Not right. Any one of these mistakes explains it; these arrays cannot tell them apart:",
              "结果不正确。下列任何一处错误都可以解释，凭这些数组无法区分：");
   }
+}
+
+void add_mistakes(Page& page, const Diagnosis& d) {
+  add_heading(page, d);
+  const bool alone = d.explanations.size() == 1;
   for (size_t n = 0; n < d.explanations.size(); ++n) {
     if (n > 0 && d.verdict == Verdict::two_mistakes) {
       page.add("or, which these arrays cannot tell apart:", "或者（凭这些数组无法区分）：");
@@ -110,6 +144,24 @@ void add_mistakes(Page& page, const Diagnosis& d) {
   }
 }
 
+/// What is left, beside what there was: of lse, where out is right all the same. What was NaN has no such figure.
+void add_residual(Page& page, const Diagnosis& d, const Explanation& best) {
+  const bool of_lse = d.wrong_in_out == 0;
+  const double residual = of_lse ? best.lse_residual : best.residual;
+  const double without = of_lse ? d.largest_lse_difference : d.largest_difference;
+  const int64_t all = d.scope == Scope::wrong_rows ? d.differing_rows : d.rows;
+  if (of_lse) page.add("out is right; lse is not.", "out 正确，lse 不正确。");
+  const std::string array = of_lse ? page.format(" of lse", "（lse）") : "";
+  std::string beside;
+  if (d.not_finite.rows == 0 && without > 2 * residual) {
+    beside = d.verdict == Verdict::two_mistakes
+                 ? page.format(" (without them {:.2g})", "（不做这两处解释时为 {:.2g}）", without)
+                 : page.format(" (without it {:.2g})", "（不做此解释时为 {:.2g}）", without);
+  }
+  page.add("Residual{} {:.2g}{}. Compared: {} of {} rows.", "残差{} {:.2g}{}。比较了 {} / {} 行。", array, residual,
+           beside, grouped(best.rows_compared), grouped(all));
+}
+
 void add_explained(Page& page, const Diagnosis& d) {
   add_mistakes(page, d);
   const Explanation& best = d.explanations.front();
@@ -118,11 +170,7 @@ void add_explained(Page& page, const Diagnosis& d) {
              "权重被丢弃的概率约为 {:.2f}：由 {} 行解出。", d.dropout, grouped(best.rows_compared));
     return;
   }
-  const bool pair = d.verdict == Verdict::two_mistakes;
-  page.add(pair ? "Residual {:.2g} (without them {:.2g}). Compared: {} of {} rows."
-                : "Residual {:.2g} (without it {:.2g}). Compared: {} of {} rows.",
-           "残差 {:.2g}（不计此错误时为 {:.2g}）。比较了 {} / {} 行。", best.residual, d.largest_difference,
-           grouped(best.rows_compared), grouped(d.rows));
+  add_residual(page, d, best);
 }
 
 void add_right_rows(Page& page, const Diagnosis& d) {
@@ -133,12 +181,50 @@ void add_right_rows(Page& page, const Diagnosis& d) {
     page.add("Row {} of every head is right.", "每个头的第 {} 行都正确。", first);
   }
   if (heads.empty()) return;
-  std::string names;
-  for (size_t n = 0; n < std::min(heads.size(), kMostHeads); ++n) {
-    names += fmt::format("{}[{}, {}]", n == 0 ? "" : ", ", heads[n].first, heads[n].second);
+  page.add("Every row of these heads [b, h] is right: {}.", "这些头 [b, h] 的每一行都正确：{}。", names_of(heads));
+}
+
+void add_not_finite(Page& page, const Diagnosis& d) {
+  const auto& [rows, position] = d.not_finite;
+  if (rows == 0) return;
+  if (position >= 0 && rows > 1) {
+    page.add("Row {} of every head has NaN or infinities where numbers are expected.",
+             "每个头的第 {} 行本应是有限的数，却出现了 NaN 或无穷大。", position);
+  } else {
+    page.add(rows == 1 ? "{} row has NaN or infinities where numbers are expected."
+                       : "{} rows have NaN or infinities where numbers are expected.",
+             "有 {} 行本应是有限的数，却出现了 NaN 或无穷大。", grouped(rows));
   }
-  if (heads.size() > kMostHeads) names += ", ...";
-  page.add("Every row of these heads [b, h] is right: {}.", "这些头 [b, h] 的每一行都正确：{}。", names);
+}
+
+void add_differences(Page& page, const Diagnosis& d) {
+  if (d.wrong_in_out == 0) {
+    page.add("out is right; lse is not. {} of {} rows differ. Largest difference of lse {:.2g}.",
+             "out 正确，lse 不正确。{} / {} 行不同，lse 的最大差为 {:.2g}。", grouped(d.differing_rows),
+             grouped(d.rows), d.largest_lse_difference);
+  } else if (d.differing_rows == d.not_finite.rows) {
+    page.add("{} of {} rows differ.", "{} / {} 行不同。", grouped(d.differing_rows), grouped(d.rows));
+  } else {
+    page.add("{} of {} rows differ. Largest difference of out {:.2g}, root mean square {:.2g}.",
+             "{} / {} 行不同。out 的最大差为 {:.2g}，均方根为 {:.2g}。", grouped(d.differing_rows), grouped(d.rows),
+             d.largest_difference, d.rms_difference);
+  }
+  add_not_finite(page, d);
+}
+
+/// What else is seen at a glance.
+void add_hints(Page& page, const Diagnosis& d) {
+  if (d.all_zero) page.add("out is 0 everywhere: was it never written?", "out 全是 0：是不是从未写入？");
+  if (d.factor != 1) {
+    page.add("out is the right result times {:.6g}.", "out 恰好是正确结果的 {:.6g} 倍。", d.factor);
+  }
+  if (d.hint == Hint::masking) {
+    page.add("Rows that see all keys are right, and no others: look at the masking.",
+             "只有看到全部键的行才正确：请检查掩码。");
+  } else if (d.hint == Hint::scores) {
+    page.add("Rows that see one key are right, and no others: look at the scores and the softmax.",
+             "只有看到一个键的行才正确：请检查分数和 softmax。");
+  }
 }
 
 void add_unknown(Page& page, const Diagnosis& d, const FileAxes& axes) {
@@ -147,10 +233,9 @@ void add_unknown(Page& page, const Diagnosis& d, const FileAxes& axes) {
   const char* array = d.first.d < 0 ? "lse" : "out";
   page.add("First difference: {} at {} is {:.6g}, expected {:.6g}.", "第一处不同：{} 的 {} 处为 {:.6g}，应为 {:.6g}。",
            array, index_of(d.first, axes), d.first.got, d.first.expected);
-  page.add("{} of {} rows differ. Largest difference of out {:.2g}, root mean square {:.2g}.",
-           "{} / {} 行不同。out 的最大差为 {:.2g}，均方根为 {:.2g}。", grouped(d.differing_rows), grouped(d.rows),
-           d.largest_difference, d.rms_difference);
+  add_differences(page, d);
   add_right_rows(page, d);
+  add_hints(page, d);
 }
 
 /// JSON has no word for what is not finite.
@@ -168,7 +253,10 @@ Json json_of(const Explanation& explanation) {
                         {"remedy", one->remedy.en},
                         {"remedy_zh", one->remedy.zh}});
   }
-  return {{"mistakes", mistakes}, {"residual", explanation.residual}, {"rows_compared", explanation.rows_compared}};
+  return {{"mistakes", mistakes},
+          {"residual", explanation.residual},
+          {"lse_residual", explanation.lse_residual},
+          {"rows_compared", explanation.rows_compared}};
 }
 
 Json json_of(const Difference& difference, const FileAxes& axes) {
@@ -176,6 +264,12 @@ Json json_of(const Difference& difference, const FileAxes& axes) {
           {"index", index_of(difference, axes)},
           {"got", number(difference.got)},
           {"expected", number(difference.expected)}};
+}
+
+Json wrong_rows_of(const diagnosis::WrongRows& rows) {
+  Json heads = Json::array();
+  for (const auto& [b, h] : rows.heads) heads.push_back({b, h});
+  return {{"first", rows.first}, {"last", rows.last}, {"heads", heads}};
 }
 
 Json right_rows_of(const diagnosis::RightRows& rows) {
@@ -210,19 +304,33 @@ std::string diagnosis_json(const Diagnosis& d, const FileAxes& axes) {
   if (!d.explanations.empty()) {
     for (const Mistake* one : d.explanations.front().mistakes) ids.push_back(one->id);
   }
-  const bool differs = d.differing_rows > 0;
+  constexpr const char* kHints[] = {nullptr, "masking", "scores"};
+  const char* hint = kHints[static_cast<size_t>(d.hint)];
+  const bool differs = d.differing_rows > 0, explained = !d.explanations.empty();
   const Json json = {{"foveate", FOVEATE_VERSION},
                      {"verdict", name_of(d.verdict)},
                      {"mistakes", ids},
+                     {"scope", !explained                     ? Json()
+                               : d.scope == Scope::wrong_rows ? Json("wrong_rows")
+                                                              : Json("all_rows")},
                      {"explanations", explanations},
                      {"dropout", d.dropout > 0 ? Json(d.dropout) : Json()},
                      {"precision", name_of(d.precision)},
                      {"rows", d.rows},
                      {"elements", d.elements},
                      {"differing_rows", d.differing_rows},
+                     {"wrong_in_out", d.wrong_in_out},
+                     {"wrong_in_lse", d.wrong_in_lse},
+                     {"rows_not_finite", d.not_finite.rows},
                      {"largest_difference", d.largest_difference},
+                     {"largest_lse_difference", d.largest_lse_difference},
+                     {"unnoticed", d.unnoticed},
+                     {"all_zero", d.all_zero},
+                     {"factor", d.factor},
+                     {"hint", hint != nullptr ? Json(hint) : Json()},
                      {"rms_difference", d.rms_difference},
                      {"first_difference", differs ? json_of(d.first, axes) : Json()},
+                     {"wrong_rows", differs ? wrong_rows_of(d.wrong_rows) : Json()},
                      {"right_rows", differs ? right_rows_of(d.right_rows) : Json()},
                      {"tried", d.tried},
                      {"pairs_left_out", d.pairs_left_out}};

@@ -15,6 +15,7 @@
 #include "diagnosis/problem.h"
 #include "diagnosis/right.h"
 #include "diagnosis/search.h"
+#include "diagnosis/wrong_rows.h"
 
 namespace foveate::diagnosis {
 namespace {
@@ -105,7 +106,9 @@ class Search {
       if (try_pool(pool)) return;
       reach(step);
     }
-    if (!try_dropout()) diagnosis_.verdict = Verdict::unknown;
+    if (try_dropout() || try_wrong_rows()) return;
+    diagnosis_.verdict = Verdict::unknown;
+    diagnosis_.hint = hint_of(problem_, judged_);
   }
 
  private:
@@ -135,7 +138,8 @@ class Search {
     for (const Explanation& known : diagnosis_.explanations) {
       if (ids(known.mistakes) == ids(accepted.hypothesis.mistakes)) return;
     }
-    diagnosis_.explanations.push_back({accepted.hypothesis.mistakes, accepted.fit.largest, accepted.fit.rows});
+    diagnosis_.explanations.push_back(
+        {accepted.hypothesis.mistakes, accepted.fit.largest, accepted.fit.lse_largest, accepted.fit.rows});
   }
 
   bool try_dropout() {
@@ -143,9 +147,30 @@ class Search {
     const std::optional<Dropout> found = find_dropout(problem_, rows_for_dropout());
     if (!found) return false;
     const Mistake& what = mistake(found->rescaled ? "dropout-on" : "dropout-not-rescaled");
-    diagnosis_.explanations.push_back({{&what}, found->residual, found->rows});
+    diagnosis_.explanations.push_back({{&what}, found->residual, 0, found->rows});
     diagnosis_.dropout = found->probability;
     diagnosis_.verdict = Verdict::mistake;
+    return true;
+  }
+
+  /// One mistake, in some heads or rows alone.
+  bool try_wrong_rows() {
+    constexpr int64_t kLeast = 4;
+    constexpr size_t kSample = 64;
+    const AttentionShape& s = problem_.shape();
+    if (diagnosis_.differing_rows < kLeast || diagnosis_.differing_rows == diagnosis_.rows) return false;
+    const std::vector<RowIndex> rows = wrong_rows_to_compare(s, judged_, static_cast<size_t>(most_rows(problem_)));
+    const std::vector<RowIndex> sample = wrong_rows_to_compare(s, judged_, kSample);
+    std::vector<Accepted> found =
+        accepted(problem_, hypotheses(problem_, Pool::structures, diagnosis_.pairs_left_out), sample, rows, execution_);
+    std::erase_if(found, [&](const Accepted& one) {
+      return !explains_what_right_does_not(problem_, one.hypothesis.variant, rows);
+    });
+    if (found.empty()) return false;
+    std::ranges::stable_sort(found, {}, [](const Accepted& one) { return one.fit.largest; });
+    for (const Accepted& one : found) add(one);
+    diagnosis_.verdict = Verdict::mistake;
+    diagnosis_.scope = Scope::wrong_rows;
     return true;
   }
 

@@ -2,7 +2,8 @@
 //
 // Which mistake makes of q, k and v the result that somebody has? The right result is computed and compared; where it is
 // another, some ninety known mistakes, and then all pairs of them of different kinds, are tried for one that gives the
-// result, to within what rounding explains. Nothing is reported that does not reproduce every row compared.
+// result, to within what rounding explains. Nothing is reported that does not reproduce every row compared;
+// where only some rows are wrong and nothing explains all, one mistake that reproduces every wrong one is.
 //
 //   Shapes   q, k and v as `attention` takes them, padded; out [b, h_q, n_q, d_v] of any float type; lse [b, h_q, n_q, 1]
 //            float32 or float64, or absent. `layout` is the order of axes that the files of q, k, v and out have: some
@@ -39,7 +40,8 @@ struct Difference {
 /// One mistake, or two, that reproduce the result.
 struct Explanation {
   std::vector<const Mistake*> mistakes;
-  double residual = 0;  ///< the largest difference that is left
+  double residual = 0;      ///< the largest difference that is left
+  double lse_residual = 0;  ///< of lse
   int64_t rows_compared = 0;
 };
 
@@ -50,17 +52,44 @@ struct RightRows {
   std::vector<std::pair<int64_t, int64_t>> heads;  ///< [b, h] of which every row is
 };
 
+/// Rows that are wrong: all lie between these positions, in these heads [b, h].
+struct WrongRows {
+  int64_t first = 0, last = -1;
+  std::vector<std::pair<int64_t, int64_t>> heads;
+};
+
+/// What explanations explain: every row compared, or the wrong ones, the others being right.
+enum class Scope : uint8_t { all_rows, wrong_rows };
+
+/// Rows of out with NaN or infinities where numbers are expected. `position`: theirs, where it is the same one in every head.
+struct NotFinite {
+  int64_t rows = 0;
+  int64_t position = -1;
+};
+
+/// Where nothing explains a result: only rows that see all keys are right, or only those that see one.
+enum class Hint : uint8_t { none, masking, scores };
+
 struct Diagnosis {
   Verdict verdict = Verdict::right;
   DType precision = DType::none;  ///< what rounding was allowed for
 
   int64_t rows = 0, elements = 0;
   int64_t differing_rows = 0;
+  int64_t wrong_in_out = 0, wrong_in_lse = 0;  ///< of these rows; some may be wrong in both
+  NotFinite not_finite = {};
   double largest_difference = 0, rms_difference = 0;  ///< of out, over finite elements
+  double largest_lse_difference = 0;
+  double unnoticed = 0;    ///< in 16 bits: how far an element of out may be off and be right; else 0
+  bool all_zero = false;   ///< out is 0 everywhere, which would not be right
+  double factor = 1;       ///< out is the right result times this
+  Hint hint = Hint::none;  ///< of the verdict unknown
   Difference largest = {};
   Difference first = {};  ///< in the order of the file; where differing_rows is not 0
   RightRows right_rows = {};
+  WrongRows wrong_rows = {};
 
+  Scope scope = Scope::all_rows;
   std::vector<Explanation> explanations = {};  ///< best first; these arrays cannot tell them apart
   int64_t tried = 0;                           ///< hypotheses
   bool pairs_left_out = false;                 ///< those with a softmax over queries, which would take too long

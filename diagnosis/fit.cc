@@ -27,6 +27,7 @@ void Fit::join(const Fit& other) {
   within = within && other.within;
   largest = std::max(largest, other.largest);
   squares += other.squares;
+  lse_largest = std::max(lse_largest, other.lse_largest);
   plain_largest = std::max(plain_largest, other.plain_largest);
   plain_squares += other.plain_squares;
   size = std::max(size, other.size);
@@ -45,7 +46,7 @@ Comparison::Comparison(const Problem& problem, const Variant& variant, bool sure
     : problem_(problem), variant_(variant), out_(problem.data(Source::out)), rows_(problem, variant, sure) {}
 
 /// Along another axis, and without a softmax, there is no such sum of a row.
-Comparison::Match Comparison::lse_match(const RowIndex& at, const Row& row) const {
+Comparison::Match Comparison::lse_match(const RowIndex& at, const Row& row, Fit& fit) const {
   if (!problem_.has_lse() || variant_.axis != SoftmaxAxis::keys || variant_.exchanged) return Match::yes;
   // Nor do people agree on what it is where there is nothing to sum.
   const bool usual =
@@ -53,6 +54,9 @@ Comparison::Match Comparison::lse_match(const RowIndex& at, const Row& row) cons
   if ((row.empty || row.lse == -kInfinity) && !usual) return Match::excused;
   const double mine = problem_.lse(at.b, at.h, at.i);
   const bool agrees = std::isinf(row.lse) ? mine == row.lse : agree(mine, row.lse, row.lse_tolerance);
+  if (std::isfinite(mine) && std::isfinite(row.lse)) {
+    fit.lse_largest = std::max(fit.lse_largest, std::abs(mine - row.lse));
+  }
   return agrees ? Match::yes : Match::no;
 }
 
@@ -97,7 +101,7 @@ Comparison::Match Comparison::match(const RowIndex& at, const Row& row, const do
     fit.plain_squares += plain * plain;
   }
   if (!agrees) return Match::no;
-  const Match lse = lse_match(at, row);
+  const Match lse = lse_match(at, row, fit);
   // What is not 0 where no key takes part is told by itself.
   const bool told = row.empty && std::any_of(mine, mine + row.o.size(), [](double x) { return x != 0; });
   return lse == Match::excused && told ? Match::yes : lse;

@@ -30,6 +30,7 @@ struct Fit {
   bool within = true;                           ///< every row within its tolerances
   double largest = 0;                           ///< |result - variant|
   double squares = 0;                           ///< of it, summed
+  double lse_largest = 0;                       ///< |lse - variant's|
   double plain_largest = 0, plain_squares = 0;  ///< |plain formula in 16 bits - variant|
   double size = 0;                              ///< the largest |variant|
 
@@ -58,7 +59,7 @@ class Comparison {
   enum class Match : uint8_t { no, excused, yes };
 
   Match match(const RowIndex& at, const Row& row, const double* mine, Fit& fit);
-  Match lse_match(const RowIndex& at, const Row& row) const;
+  Match lse_match(const RowIndex& at, const Row& row, Fit& fit) const;
   bool right_is_empty(const RowIndex& at);
   static bool one_of(const double* mine, const std::vector<double>& or_else, const Row& row);
 

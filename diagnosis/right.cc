@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "diagnosis/search.h"
+#include "diagnosis/wrong_rows.h"
 
 namespace foveate::diagnosis {
 namespace {
@@ -108,14 +109,65 @@ class Judge {
         diagnosis.largest_difference = apart;
         diagnosis.largest = {at.b, at.h, at.i, d, mine[d], want[d]};
       }
+      if (problem_.has_lse()) add_lse(at, diagnosis);
       if (states_[static_cast<size_t>(row_of(at))] == State::right) return;
+      add_wrong(at, diagnosis);
       if (diagnosis.differing_rows++ == 0) diagnosis.first = first_difference(at);
     });
     diagnosis.largest_difference = std::max(0.0, diagnosis.largest_difference);
     diagnosis.rms_difference = count > 0 ? std::sqrt(squares / count) : 0;
+    diagnosis.unnoticed = allowed_;
+    if (diagnosis.not_finite.rows != s_.b * s_.h_q) diagnosis.not_finite.position = -1;
+    if (diagnosis.wrong_in_out > 0) find_factor(diagnosis);
   }
 
  private:
+  void add_lse(const RowIndex& at, Diagnosis& diagnosis) const {
+    const double apart = std::abs(problem_.lse(at.b, at.h, at.i) - result_.lse(row_of(at)));
+    if (std::isfinite(apart)) diagnosis.largest_lse_difference = std::max(diagnosis.largest_lse_difference, apart);
+  }
+
+  void add_wrong(const RowIndex& at, Diagnosis& diagnosis) const {
+    diagnosis.wrong_in_out += !out_agrees(at);
+    diagnosis.wrong_in_lse += !lse_agrees(at);
+    const double* mine = problem_.data(Source::out) + out_.row(at.b, at.h, at.i);
+    const double* want = result_.o(row_of(at));
+    bool missing = false;
+    for (int64_t d = 0; d < s_.d_v; ++d) missing = missing || (std::isfinite(want[d]) && !std::isfinite(mine[d]));
+    if (!missing) return;
+    NotFinite& all = diagnosis.not_finite;
+    all.position = all.rows == 0 || all.position == at.i ? at.i : -2;
+    ++all.rows;
+  }
+
+  template <class Use>
+  void for_each_element(const Use& use) const {
+    for (int64_t row = 0; row < static_cast<int64_t>(states_.size()); ++row) {
+      const RowIndex at = index(row);
+      const double* mine = problem_.data(Source::out) + out_.row(at.b, at.h, at.i);
+      for (int64_t d = 0; d < s_.d_v; ++d) use(row, d, mine[d], result_.o(row)[d]);
+    }
+  }
+
+  /// Is out all 0, or the right result times one number?
+  void find_factor(Diagnosis& diagnosis) const {
+    double product = 0, squares = 0, size = 0;
+    for_each_element([&](int64_t, int64_t, double mine, double want) {
+      product += mine * want;
+      squares += want * want;
+      size += std::abs(mine);
+    });
+    diagnosis.all_zero = size == 0;
+    const double factor = product / squares;
+    if (diagnosis.all_zero || !std::isfinite(factor) || factor == 0) return;
+    bool all = true;
+    for_each_element([&](int64_t row, int64_t d, double mine, double want) {
+      const double allowed = 2 * std::max(1.0, std::abs(factor)) * tolerance(row, d);
+      all = all && std::abs(mine - factor * want) <= allowed;
+    });
+    if (all) diagnosis.factor = factor;
+  }
+
   int64_t row_of(const RowIndex& at) const { return (at.b * s_.h_q + at.h) * s_.n_q + at.i; }
   RowIndex index(int64_t row) const { return {row / s_.n_q / s_.h_q, row / s_.n_q % s_.h_q, row % s_.n_q}; }
 
@@ -237,7 +289,9 @@ Status judge(const Problem& problem, const Execution& execution, Judged& judged,
   Judge judge(problem, result, execution);
   judged = judge.run();
   judge.describe(diagnosis);
-  if (!judged.all()) diagnosis.right_rows = right_rows(problem.shape(), judged);
+  if (judged.all()) return {};
+  diagnosis.right_rows = right_rows(problem.shape(), judged);
+  diagnosis.wrong_rows = wrong_rows(problem.shape(), judged);
   return {};
 }
 

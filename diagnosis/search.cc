@@ -113,11 +113,15 @@ std::vector<Hypothesis> hypotheses(const Problem& problem, Pool pool, bool& left
   return pairs;
 }
 
+int64_t most_rows(const Problem& problem) {
+  return std::max(kLeastRows, static_cast<int64_t>(kBudget / work_of_row(problem)));
+}
+
 std::vector<RowIndex> rows_to_compare(const Problem& problem) {
   const AttentionShape& s = problem.shape();
   const int64_t rows = s.b * s.h_q * s.n_q;
   const auto at = [&s](int64_t row) { return RowIndex{row / s.n_q / s.h_q, row / s.n_q % s.h_q, row % s.n_q}; };
-  const auto most = std::max(kLeastRows, static_cast<int64_t>(kBudget / work_of_row(problem)));
+  const int64_t most = most_rows(problem);
   std::vector<RowIndex> all;
   if (rows <= most) {
     for (int64_t row = 0; row < rows; ++row) all.push_back(at(row));

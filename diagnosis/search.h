@@ -40,6 +40,9 @@ enum class Pool : uint8_t { structures, roundings, pairs_of_structures, pairs_wi
 /// work that they would take.
 std::vector<Hypothesis> hypotheses(const Problem& problem, Pool pool, bool& left_out);
 
+/// How many rows that is, at most.
+int64_t most_rows(const Problem& problem);
+
 /// The rows that a variant is compared on: all, or a sample within the budget.
 std::vector<RowIndex> rows_to_compare(const Problem& problem);
 

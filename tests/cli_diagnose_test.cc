@@ -2,6 +2,8 @@
 //
 // `foveate diagnose`, run as a user runs it: files in, a verdict and an exit status out.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "cli/terminal.h"
@@ -130,6 +132,67 @@ TEST_F(CliDiagnose, WhereNothingFitsItSaysWhereTheDifferenceIs) {
   EXPECT_EQ(json["right_rows"]["of_every_head"], Json({6, 11}));
 }
 
+TEST_F(CliDiagnose, AMistakeInOneHeadIsToldWithWhereItIs) {
+  expect_success({"--causal", "--out", "o.npy"});
+  const Floats right = values("o.npy");
+  expect_success({"--causal", "--scale", "1", "--out", "o.npy"});
+  Floats out = values("o.npy");
+  std::copy_n(right.begin(), kRows * kDepth, out.begin());
+  save<float>("o.npy", {kHeads, kRows, kDepth}, out);
+  const Outcome outcome = diagnose({"--causal", "--out", "o.npy"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(
+      outcome.out.starts_with("Not right. Where it is wrong (11 of 24 rows: heads [b, h] [0, 1]; rows 1 to 11)"))
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("  The scores were not scaled."), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("Compared: 11 of 11 rows."), std::string::npos) << outcome.out;
+  EXPECT_LE(widest(outcome.out), 80);
+  const Json json = diagnosed({"--causal", "--out", "o.npy"});
+  EXPECT_EQ(json["verdict"], "mistake");
+  EXPECT_EQ(json["scope"], "wrong_rows");
+  EXPECT_EQ(json["wrong_rows"]["heads"], Json({{0, 1}}));
+}
+
+TEST_F(CliDiagnose, FiguresAreOfWhatIsWrong) {
+  expect_success({"--causal", "--out", "o.npy", "--lse", "lse.npy"});
+  const Floats right = values("o.npy"), lse = values("lse.npy");
+  const auto told = [this](const Floats& out, const Words& more = {}) {
+    save<float>("o.npy", {kHeads, kRows, kDepth}, out);
+    Words words = {"--causal", "--out", "o.npy"};
+    words.insert(words.end(), more.begin(), more.end());
+    return diagnose(words).out;
+  };
+  Floats out = right;
+  for (const int64_t row : {int64_t{5}, kRows + 5}) out[row * kDepth] = std::numeric_limits<float>::quiet_NaN();
+  std::string text = told(out);
+  EXPECT_NE(text.find("Row 5 of every head has NaN or infinities where"), std::string::npos) << text;
+  EXPECT_EQ(text.find("Largest difference"), std::string::npos) << text;
+  out = right;
+  out[7 * kDepth] = std::numeric_limits<float>::infinity();
+  text = told(out);
+  EXPECT_NE(text.find("1 row has NaN or infinities where"), std::string::npos) << text;
+  text = told(Floats(out.size(), 0));
+  EXPECT_NE(text.find("out is 0 everywhere: was it never written?"), std::string::npos) << text;
+  text = told(scaled(right, 1.5F));
+  EXPECT_NE(text.find("out is the right result times 1.5."), std::string::npos) << text;
+  save<float>("lse.npy", {kHeads, kRows}, scaled(lse, 1 / std::log(2.0F)));
+  text = told(right, {"--lse", "lse.npy"});
+  EXPECT_NE(text.find("lse is the logarithm to base 2"), std::string::npos) << text;
+  EXPECT_NE(text.find("out is right; lse is not.\nResidual of lse "), std::string::npos) << text;
+  EXPECT_NE(text.find("(without it "), std::string::npos) << text;
+  Floats one = lse;
+  one[3] += 0.5F;
+  save<float>("lse.npy", {kHeads, kRows}, one);
+  text = told(right, {"--lse", "lse.npy"});
+  EXPECT_NE(text.find("out is right; lse is not. 1 of 24 rows differ. Largest"), std::string::npos) << text;
+}
+
+TEST_F(CliDiagnose, In16BitsItSaysWhatWouldGoUnnoticed) {
+  expect_success({"--dtype", "bf16", "--out", "o.npy"});
+  const Outcome outcome = diagnose({"--dtype", "bf16", "--out", "o.npy"});
+  EXPECT_NE(outcome.out.find("In bfloat16 an element that is off by "), std::string::npos) << outcome.out;
+}
+
 TEST_F(CliDiagnose, IndicesAreThoseOfTheFileInEitherLayout) {
   const Extents shape = {kRows, kHeads, kDepth};
   for (const char* name : {"q.npy", "k.npy", "v.npy"}) save<float>(name, shape, values(name));
@@ -169,7 +232,7 @@ TEST_F(CliDiagnose, TypesAndContainersAreReadAsAttendReadsThem) {
   EXPECT_EQ(diagnose({"--dtype", "bf16", "--out", "o.npy"}).status, 0);
   Outcome outcome = diagnose({"--out", "o.npy"});
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_NE(outcome.out.find("computed in bfloat16"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("computed in, or rounded to, bfloat16"), std::string::npos) << outcome.out;
   expect_success({"--out", "all.safetensors", "--lse", "all.safetensors"});
   outcome = diagnose({"--in", "all.safetensors", "--out", "out", "--lse", "lse"});
   EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
@@ -183,6 +246,12 @@ TEST_F(CliDiagnose, WrongUseIsOneLine) {
   expect_wrong_use({"--out", "o.npy", "--lse", "o.npy"}, "--lse: shape [2, 12, 8], expected [2, 12]");
   save<float>("t.npy", {kRows, kHeads, kDepth}, values("o.npy"));
   expect_wrong_use({"--out", "t.npy"}, "--out: shape [12, 2, 8], expected [2, 12, 8]; is this --layout bnhd?");
+  save<float>("l.npy", {kHeads, kRows, 1}, values("lse.npy"));
+  expect_wrong_use({"--out", "o.npy", "--lse", "l.npy"}, "--lse: shape [2, 12, 1], expected [2, 12]; save lse[..., 0]");
+  save<float>("m.npy", {kRows, kHeads * kDepth}, values("o.npy"));
+  expect_wrong_use({"--out", "m.npy"},
+                   "--out: shape [12, 16], expected [2, 12, 8]; heads are merged: save out.reshape(12, 2, "
+                   "8).transpose(1, 0, 2)");
   save<int32_t>("i.npy", {kHeads, kRows, kDepth}, std::vector<int32_t>(kHeads * kRows * kDepth, 1));
   expect_wrong_use({"--out", "i.npy"}, "--out: int32 elements, not floats; save it with astype('float32')");
   save<float>("k.npy", {kHeads, kRows, 4}, Floats(kHeads * kRows * 4, 1));
