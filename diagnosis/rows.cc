@@ -256,7 +256,7 @@ void Rows::make_plain(const Place& at) {
   if (by_softmax && !row_.empty) {
     double top = variant_.sink == SinkUse::counted ? sink(at.h) : -kInfinity;
     for (double& s : scores_) top = larger(top, s = rounded(s, dtype));
-    if (!variant_.shifted && !variant_.divided) top = 0;
+    if (!variant_.shifted) top = 0;
     double z = std::exp(variant_.sink == SinkUse::unshifted ? sink(at.h) : sink(at.h) - top);
     for (size_t j = 0; j < weights.size(); ++j)
       z += weights[j] = scores_[j] == -kInfinity ? 0 : std::exp(scores_[j] - top);

@@ -8,6 +8,8 @@
 #include <random>
 #include <utility>
 
+#include "diagnosis/wrong_rows.h"
+
 namespace foveate::diagnosis {
 namespace {
 
@@ -61,6 +63,16 @@ bool needs_both(const Problem& problem, const Hypothesis& pair, const std::vecto
     if (finite.empty() || fit_on(problem, alone, finite, true, execution).accepted(alone.precision)) return false;
   }
   return true;
+}
+
+/// In 16 bits, and where powers lose bits, so much is allowed for rounding that noise may be within it: there a mistake has
+/// to be nearer than what is right. One of lse, or in empty rows, is not seen in such rows.
+bool is_told_from_right(const Problem& problem, const Hypothesis& one, const std::vector<RowIndex>& sample) {
+  const bool exact = size_of(problem.precision()) > 2 && one.variant.shifted;
+  const bool rounds = std::ranges::any_of(one.mistakes, [](const Mistake* m) { return m->kind == Kind::rounding; });
+  const bool elsewhere = std::ranges::all_of(
+      one.mistakes, [](const Mistake* m) { return m->kind == Kind::lse || m->kind == Kind::empty; });
+  return exact || rounds || elsewhere || nearer_than_right(problem, one.variant, sample);
 }
 
 }  // namespace
@@ -176,7 +188,8 @@ std::vector<Accepted> accepted(const Problem& problem, const std::vector<Hypothe
   for (size_t n = 0; n < all.size() && explanations.size() < kMostAccepted; ++n) {
     if (!fits[n]) continue;
     const Fit fit = fit_on(problem, all[n].variant, rows, true, execution);
-    if (fit.accepted(all[n].variant.precision) && needs_both(problem, all[n], rows, execution))
+    if (fit.accepted(all[n].variant.precision) && needs_both(problem, all[n], rows, execution) &&
+        is_told_from_right(problem, all[n], sample))
       explanations.push_back({all[n], fit});
   }
   return explanations;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <random>
 #include <utility>
 
@@ -15,19 +16,24 @@ RowIndex index_of(const AttentionShape& s, int64_t row, bool wrong) {
   return {row / s.n_q / s.h_q, row / s.n_q % s.h_q, row % s.n_q, wrong};
 }
 
-/// The largest difference of a variant's row from somebody's; NaN where either is not finite, or has nothing to say.
-double apart(const Problem& problem, const Variant& variant, Rows& rows, RowIndex at) {
+struct Apart {
+  double largest = 0, squares = 0;
+};
+
+/// How far a variant's row is from somebody's; nothing where either is not finite, or has nothing to say.
+std::optional<Apart> apart(const Problem& problem, const Variant& variant, Rows& rows, RowIndex at) {
   if (variant.exchanged) std::swap(at.h, at.i);
   const Row& row = rows.row(at.b, at.h, at.i);
-  if (row.empty || row.open) return std::nan("");
+  if (row.empty || row.open) return {};
   const double* mine = problem.data(Source::out) + variant.out.row(at.b, at.h, at.i);
-  double largest = 0;
+  Apart found;
   for (size_t d = 0; d < row.o.size(); ++d) {
     const double difference = std::abs(mine[d] - row.o[d]);
-    if (!std::isfinite(difference)) return std::nan("");
-    largest = std::max(largest, difference);
+    if (!std::isfinite(difference)) return {};
+    found.largest = std::max(found.largest, difference);
+    found.squares += difference * difference;
   }
-  return largest;
+  return found;
 }
 
 }  // namespace
@@ -69,13 +75,29 @@ bool explains_what_right_does_not(const Problem& problem, const Variant& variant
   Rows of_right(problem, right, true), of_variant(problem, variant, true);
   size_t told = 0;
   for (size_t n = 0; n < rows.size() && told < kEnough; ++n) {
-    const double from_variant = apart(problem, variant, of_variant, rows[n]);
-    const double from_right = apart(problem, right, of_right, rows[n]);
-    if (std::isnan(from_variant) || std::isnan(from_right)) continue;
-    if (kNearer * from_variant > from_right) return false;
+    const std::optional<Apart> from_variant = apart(problem, variant, of_variant, rows[n]);
+    const std::optional<Apart> from_right = apart(problem, right, of_right, rows[n]);
+    if (!from_variant || !from_right) continue;
+    if (kNearer * from_variant->largest > from_right->largest) return false;
     ++told;
   }
   return told >= kLeast;
+}
+
+bool nearer_than_right(const Problem& problem, const Variant& variant, const std::vector<RowIndex>& rows) {
+  constexpr double kNearer = 2;
+  const Variant right = right_way(problem);
+  Rows of_right(problem, right, true), of_variant(problem, variant, true);
+  double squares = 0, squares_of_right = 0;
+  for (const RowIndex& at : rows) {
+    if (!at.wrong) continue;
+    const std::optional<Apart> from_variant = apart(problem, variant, of_variant, at);
+    const std::optional<Apart> from_right = apart(problem, right, of_right, at);
+    if (!from_variant || !from_right) continue;
+    squares += from_variant->squares;
+    squares_of_right += from_right->squares;
+  }
+  return kNearer * kNearer * squares <= squares_of_right;
 }
 
 Hint hint_of(const Problem& problem, const Judged& judged) {

@@ -23,6 +23,9 @@ std::vector<RowIndex> wrong_rows_to_compare(const AttentionShape& shape, const J
 /// to tell: what is allowed for rounding may excuse what is not the variant's either.
 bool explains_what_right_does_not(const Problem& problem, const Variant& variant, const std::vector<RowIndex>& rows);
 
+/// Whether a variant is nearer than the right result to rows that are wrong, taken together; so too where none is finite.
+bool nearer_than_right(const Problem& problem, const Variant& variant, const std::vector<RowIndex>& rows);
+
 /// What right and wrong rows have in common, by how many keys they see.
 Hint hint_of(const Problem& problem, const Judged& judged);
 
