@@ -144,7 +144,8 @@ void add_mistakes(Page& page, const Diagnosis& d) {
   }
 }
 
-/// What is left, beside what there was: of lse, where out is right all the same. What was NaN has no such figure.
+/// What is left, beside what there was: of lse, where out is right all the same. Where all that is wrong
+/// is NaN, there is no such figure.
 void add_residual(Page& page, const Diagnosis& d, const Explanation& best) {
   const bool of_lse = d.wrong_in_out == 0;
   const double residual = of_lse ? best.lse_residual : best.residual;
@@ -153,7 +154,7 @@ void add_residual(Page& page, const Diagnosis& d, const Explanation& best) {
   if (of_lse) page.add("out is right; lse is not.", "out 正确，lse 不正确。");
   const std::string array = of_lse ? page.format(" of lse", "（lse）") : "";
   std::string beside;
-  if (d.not_finite.rows == 0 && without > 2 * residual) {
+  if (without > (d.not_finite.rows == 0 ? 2 : 100) * residual) {
     beside = d.verdict == Verdict::two_mistakes
                  ? page.format(" (without them {:.2g})", "（不做这两处解释时为 {:.2g}）", without)
                  : page.format(" (without it {:.2g})", "（不做此解释时为 {:.2g}）", without);
@@ -292,8 +293,10 @@ std::string diagnosis_text(const Diagnosis& diagnosis, const FileAxes& axes, boo
     add_explained(page, diagnosis);
   }
   if (diagnosis.pairs_left_out) {
-    page.add("Pairs with a softmax over the queries were not tried: they would take too long at this size.",
-             "没有试「softmax 沿查询轴」与其他错误的组合：在这样的规模下太费时。");
+    page.add(
+        "Pairs with a softmax over the queries, or with weights transposed, were not all tried: they would take too "
+        "long at this size.",
+        "「softmax 沿查询轴」或「权重转置」与其他错误的组合没有全部试过：在这样的规模下太费时。");
   }
   return page.text();
 }

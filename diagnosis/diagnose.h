@@ -92,7 +92,7 @@ struct Diagnosis {
   Scope scope = Scope::all_rows;
   std::vector<Explanation> explanations = {};  ///< best first; these arrays cannot tell them apart
   int64_t tried = 0;                           ///< hypotheses
-  bool pairs_left_out = false;                 ///< those with a softmax over queries, which would take too long
+  bool pairs_left_out = false;                 ///< some with sums over a head's queries, which would take too long
 
   /// The probability that weights were left out with, of a verdict of dropout; else 0.
   double dropout = 0;

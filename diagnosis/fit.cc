@@ -49,8 +49,8 @@ Comparison::Comparison(const Problem& problem, const Variant& variant, bool sure
 Comparison::Match Comparison::lse_match(const RowIndex& at, const Row& row, Fit& fit) const {
   if (!problem_.has_lse() || variant_.axis != SoftmaxAxis::keys || variant_.exchanged) return Match::yes;
   // Nor do people agree on what it is where there is nothing to sum.
-  const bool usual =
-      variant_.empty == EmptyRow::zeros && variant_.lse == LseKind::natural && variant_.sink == SinkUse::counted;
+  const bool usual = variant_.empty == EmptyRow::zeros && variant_.lse == LseKind::natural &&
+                     variant_.sink == SinkUse::counted && !variant_.one_added;
   if ((row.empty || row.lse == -kInfinity) && !usual) return Match::excused;
   const double mine = problem_.lse(at.b, at.h, at.i);
   const bool agrees = std::isinf(row.lse) ? mine == row.lse : agree(mine, row.lse, row.lse_tolerance);
@@ -87,9 +87,11 @@ Comparison::Match Comparison::match(const RowIndex& at, const Row& row, const do
     return one_of(mine, row.plain, row) ? Match::yes : Match::no;
   }
   const bool narrow = size_of(variant_.precision) == 2 && !row.empty;
+  // The tolerance is the mean's there, which this row is not to be.
+  const bool exact = row.empty && variant_.empty == EmptyRow::any;
   bool agrees = true;
   for (size_t d = 0; d < row.o.size(); ++d) {
-    agrees = agrees && agree(mine[d], row.o[d], row.tolerance[d]);
+    agrees = agrees && agree(mine[d], row.o[d], exact ? 0 : row.tolerance[d]);
     if (!std::isfinite(row.o[d]) || !std::isfinite(mine[d])) continue;
     const double difference = mine[d] - row.o[d];
     fit.largest = std::max(fit.largest, std::abs(difference));

@@ -13,10 +13,11 @@
 namespace foveate::diagnosis {
 namespace {
 
-constexpr double kBudget = 0x1p33;      ///< multiplications and additions of a comparison on all rows
-constexpr int64_t kLeastRows = 1024;    ///< past it
-constexpr double kMostOfPair = 0x1p28;  ///< n_q * n_kv * d_k up to which a softmax over queries is tried in pairs
-constexpr size_t kMostAccepted = 8;     ///< explanations that are compared on all rows
+constexpr double kBudget = 0x1p33;            ///< multiplications and additions of a comparison on all rows
+constexpr int64_t kLeastRows = 1024;          ///< past it
+constexpr double kMostOfPair = 0x1p28;        ///< n_q * n_kv * d_k up to which a softmax over queries is tried in pairs
+constexpr double kMostOfTransposed = 0x1p26;  ///< and weights that are transposed
+constexpr size_t kMostAccepted = 8;           ///< explanations that are compared on all rows
 
 double work_of_row(const Problem& problem) {
   const AttentionShape& s = problem.shape();
@@ -30,8 +31,9 @@ bool in_pool(const Mistake& mistake, bool rounding) {
 /// Sums over a head, where they are too much work for a pair that is one of many.
 bool too_much(const Problem& problem, const Variant& variant) {
   const AttentionShape& s = problem.shape();
-  return sums_over_head(variant) &&
-         static_cast<double>(s.n_q) * static_cast<double>(s.n_kv) * static_cast<double>(s.d_k) > kMostOfPair;
+  if (!sums_over_head(variant)) return false;
+  const double most = variant.afterwards == Afterwards::transposed ? kMostOfTransposed : kMostOfPair;
+  return static_cast<double>(s.n_q) * static_cast<double>(s.n_kv) * static_cast<double>(s.d_k) > most;
 }
 
 std::vector<Hypothesis> singles(const Problem& problem, bool rounding) {
@@ -65,14 +67,13 @@ bool needs_both(const Problem& problem, const Hypothesis& pair, const std::vecto
   return true;
 }
 
-/// In 16 bits, and where powers lose bits, so much is allowed for rounding that noise may be within it: there a mistake has
-/// to be nearer than what is right. One of lse, or in empty rows, is not seen in such rows.
+/// More is allowed for the rounding of some mistakes than of what is right, so that noise may be within it: a mistake has to
+/// be nearer, too. One of lse, or in empty rows, is not seen in such rows; one that rounds is noise itself.
 bool is_told_from_right(const Problem& problem, const Hypothesis& one, const std::vector<RowIndex>& sample) {
-  const bool exact = size_of(problem.precision()) > 2 && one.variant.shifted;
   const bool rounds = std::ranges::any_of(one.mistakes, [](const Mistake* m) { return m->kind == Kind::rounding; });
   const bool elsewhere = std::ranges::all_of(
       one.mistakes, [](const Mistake* m) { return m->kind == Kind::lse || m->kind == Kind::empty; });
-  return exact || rounds || elsewhere || nearer_than_right(problem, one.variant, sample);
+  return rounds || elsewhere || nearer_than_right(problem, one.variant, sample);
 }
 
 }  // namespace

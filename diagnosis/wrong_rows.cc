@@ -18,6 +18,7 @@ RowIndex index_of(const AttentionShape& s, int64_t row, bool wrong) {
 
 struct Apart {
   double largest = 0, squares = 0;
+  bool within = true;  ///< the row's tolerances
 };
 
 /// How far a variant's row is from somebody's; nothing where either is not finite, or has nothing to say.
@@ -32,6 +33,7 @@ std::optional<Apart> apart(const Problem& problem, const Variant& variant, Rows&
     if (!std::isfinite(difference)) return {};
     found.largest = std::max(found.largest, difference);
     found.squares += difference * difference;
+    found.within = found.within && difference <= row.tolerance[d];
   }
   return found;
 }
@@ -94,6 +96,7 @@ bool nearer_than_right(const Problem& problem, const Variant& variant, const std
     const std::optional<Apart> from_variant = apart(problem, variant, of_variant, at);
     const std::optional<Apart> from_right = apart(problem, right, of_right, at);
     if (!from_variant || !from_right) continue;
+    if (problem.has_lse() && size_of(problem.precision()) > 2 && from_right->within) continue;  // lse is what is wrong
     squares += from_variant->squares;
     squares_of_right += from_right->squares;
   }
