@@ -9,7 +9,7 @@
 namespace foveate::diagnosis {
 namespace {
 
-constexpr double kMost = 4.5, kMostEven = 3.5;  ///< standard deviations: too close together, too evenly
+constexpr double kMost = 4.5;  ///< standard deviations
 constexpr size_t kLeastZeros = 20, kLeastKept = 10;
 
 struct Counts {
@@ -34,7 +34,7 @@ bool even_among(const Groups& groups, double p) {
   if (mean == 0 || variance < 1e-9) return true;
   const double width = variance / (9 * mean * mean);  // 2 / (9 k) of k degrees of freedom
   const double apart = (std::cbrt(sum / mean) - (1 - width)) / std::sqrt(width);
-  return -kMostEven <= apart && apart <= kMost;
+  return std::abs(apart) <= kMost;
 }
 
 template <class GroupOf>
