@@ -2,8 +2,8 @@
 //
 // Which mistake makes of q, k and v the result that somebody has? The right result is computed and compared; where it is
 // another, some ninety known mistakes, and then all pairs of them of different kinds, are tried for one that gives the
-// result, to within what rounding explains. Nothing is reported that does not reproduce every row compared;
-// where only some rows are wrong and nothing explains all, one mistake that reproduces every wrong one is.
+// result, to within what rounding explains. Nothing is reported that does not reproduce every row compared; or, where some
+// rows are right and nothing explains all, every wrong one.
 //
 //   Shapes   q, k and v as `attention` takes them, padded; out [b, h_q, n_q, d_v] of any float type; lse [b, h_q, n_q, 1]
 //            float32 or float64, or absent. `layout` is the order of axes that the files of q, k, v and out have: some
