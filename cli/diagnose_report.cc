@@ -172,6 +172,13 @@ void add_explained(Page& page, const Diagnosis& d) {
     return;
   }
   add_residual(page, d, best);
+  if (d.all_zero) {
+    page.add("out is 0 throughout: one that was never written looks the same.",
+             "out 全为 0：从未写入的输出也是这个样子。");
+  } else if (d.rows > 0 && d.not_finite.rows == d.rows) {
+    page.add("No row of out is finite: whatever else makes NaN looks the same.",
+             "out 的每一行都不是有限数：其他产生 NaN 的原因也是这个样子。");
+  }
 }
 
 void add_right_rows(Page& page, const Diagnosis& d) {

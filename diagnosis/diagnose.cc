@@ -79,8 +79,7 @@ std::vector<RowIndex> sample_of(const AttentionShape& s, const Judged& judged, s
   for (size_t n = 0; n < all.size() && wrong.size() < count; ++n) wrong.push_back(all[n]);
   std::vector<RowIndex> sample;
   for (const int64_t row : wrong) {
-    const bool is_wrong = !judged.right[static_cast<size_t>(row)];
-    sample.push_back({row / s.n_q / s.h_q, row / s.n_q % s.h_q, row % s.n_q, is_wrong});
+    sample.push_back(index_of(s, judged, row));
   }
   return sample;
 }
@@ -186,7 +185,7 @@ class Search {
     }
     std::vector<RowIndex> rows;
     for (const int64_t row : places) {
-      rows.push_back({row / s.n_q / s.h_q, row / s.n_q % s.h_q, row % s.n_q, !judged_.right[static_cast<size_t>(row)]});
+      rows.push_back(index_of(s, judged_, row));
     }
     return rows;
   }
@@ -214,6 +213,14 @@ Status diagnose(const ConstTensor& q, const ConstTensor& k, const ConstTensor& v
   Judged judged;
   if (Status status = judge(problem, execution, judged, found); !status.ok()) return status;
   if (execution.progress != nullptr) *execution.progress = 30;
+  judged.out_right = judged.right;
+  if (!judged.all() && lse.present()) {
+    Diagnosis of_out;
+    Judged by_out;
+    const Problem out_alone(q, k, v, out, {}, options, layout);
+    if (Status status = judge(out_alone, execution, by_out, of_out); !status.ok()) return status;
+    judged.out_right = by_out.right;
+  }
   if (!judged.all()) Search(problem, judged, execution, found).run();
   if (execution.progress != nullptr) *execution.progress = kProgressSteps;
   *diagnosis = std::move(found);

@@ -47,7 +47,8 @@ Comparison::Comparison(const Problem& problem, const Variant& variant, bool sure
 
 /// Along another axis, and without a softmax, there is no such sum of a row.
 Comparison::Match Comparison::lse_match(const RowIndex& at, const Row& row, Fit& fit) const {
-  if (!problem_.has_lse() || variant_.axis != SoftmaxAxis::keys || variant_.exchanged) return Match::yes;
+  if (!problem_.has_lse()) return Match::yes;
+  if (variant_.axis != SoftmaxAxis::keys || variant_.exchanged) return Match::silent;
   // Nor do people agree on what it is where there is nothing to sum.
   const bool usual = variant_.empty == EmptyRow::zeros && variant_.lse == LseKind::natural &&
                      variant_.sink == SinkUse::counted && !variant_.one_added;
@@ -81,10 +82,11 @@ bool Comparison::one_of(const double* mine, const std::vector<double>& or_else, 
 }
 
 Comparison::Match Comparison::match(const RowIndex& at, const Row& row, const double* mine, Fit& fit) {
+  if (row.beyond) return Match::excused;
   if (row.open) return one_of(mine, row.o, row) ? Match::excused : Match::no;
   // Where no key takes part `plain` is the mean of all values.
   if (row.empty && variant_.empty == EmptyRow::any && (variant_.exchanged || !right_is_empty(at))) {
-    return one_of(mine, row.plain, row) ? Match::yes : Match::no;
+    return one_of(mine, row.plain, row) ? Match::silent : Match::no;
   }
   const bool narrow = size_of(variant_.precision) == 2 && !row.empty;
   // The tolerance is the mean's there, which this row is not to be.
@@ -106,7 +108,7 @@ Comparison::Match Comparison::match(const RowIndex& at, const Row& row, const do
   const Match lse = lse_match(at, row, fit);
   // What is not 0 where no key takes part is told by itself.
   const bool told = row.empty && std::any_of(mine, mine + row.o.size(), [](double x) { return x != 0; });
-  return lse == Match::excused && told ? Match::yes : lse;
+  return lse == Match::excused && told ? Match::silent : lse;
 }
 
 bool Comparison::add(const RowIndex& index, Fit& fit) {
@@ -117,7 +119,7 @@ bool Comparison::add(const RowIndex& index, Fit& fit) {
   fit.elements += static_cast<int64_t>(row.o.size());
   const Match matches = match(at, row, out_ + variant_.out.row(at.b, at.h, at.i), fit);
   fit.within = fit.within && matches != Match::no;
-  fit.explained += index.wrong && matches == Match::yes;
+  fit.explained += (index.wrong && matches == Match::yes) || (index.out_wrong && matches == Match::silent);
   return fit.within;
 }
 

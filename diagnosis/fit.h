@@ -17,7 +17,8 @@ namespace foveate::diagnosis {
 /// A query row of the right result.
 struct RowIndex {
   int64_t b = 0, h = 0, i = 0;
-  bool wrong = false;  ///< somebody's is known to be another
+  bool wrong = false;      ///< somebody's is known to be another
+  bool out_wrong = false;  ///< and not in lse alone
 };
 
 /// Whether x is what y says: within the tolerance where both are numbers, of one kind where not.
@@ -56,7 +57,8 @@ class Comparison {
   const Row& last() const { return rows_.last(); }
 
  private:
-  enum class Match : uint8_t { no, excused, yes };
+  /// silent: out is the variant's, which says nothing of lse.
+  enum class Match : uint8_t { no, excused, silent, yes };
 
   Match match(const RowIndex& at, const Row& row, const double* mine, Fit& fit);
   Match lse_match(const RowIndex& at, const Row& row, Fit& fit) const;

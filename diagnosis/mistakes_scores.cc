@@ -92,6 +92,14 @@ std::vector<Mistake> softmax_mistakes() {
        {"the softmax was taken over the queries in place of the keys", "softmax 沿查询轴做了，本应沿键轴"},
        {"Take it along the last axis of the scores: dim=-1.", "沿分数的最后一个轴做：dim=-1。"},
        [](Variant& v, const Problem&) { return set_axis(v, SoftmaxAxis::queries); }},
+      {"softmax-over-queries",
+       Kind::axis,
+       {"the softmax was taken over the queries in place of the keys", "softmax 沿查询轴做了，本应沿键轴"},
+       {"Take it along the last axis of the scores: dim=-1.", "沿分数的最后一个轴做：dim=-1。"},
+       [](Variant& v, const Problem& p) {
+         v.padded_lines = false;
+         return p.options().q_lengths.present() && set_axis(v, SoftmaxAxis::queries);
+       }},
       {"softmax-over-heads",
        Kind::axis,
        {"the softmax was taken over the heads in place of the keys", "softmax 沿头轴做了，本应沿键轴"},
@@ -102,6 +110,14 @@ std::vector<Mistake> softmax_mistakes() {
        {"the softmax was taken over the batch in place of the keys", "softmax 沿批次轴做了，本应沿键轴"},
        {"Take it along the last axis of the scores: dim=-1.", "沿分数的最后一个轴做：dim=-1。"},
        [](Variant& v, const Problem&) { return set_axis(v, SoftmaxAxis::batch); }},
+      {"softmax-over-batch",
+       Kind::axis,
+       {"the softmax was taken over the batch in place of the keys", "softmax 沿批次轴做了，本应沿键轴"},
+       {"Take it along the last axis of the scores: dim=-1.", "沿分数的最后一个轴做：dim=-1。"},
+       [](Variant& v, const Problem& p) {
+         v.padded_lines = false;
+         return p.options().q_lengths.present() && set_axis(v, SoftmaxAxis::batch);
+       }},
       {"softmax-none",
        Kind::axis,
        {"the softmax was left out: scores were taken for weights", "漏掉了 softmax：直接把分数当作权重"},

@@ -139,7 +139,12 @@ Problem::Problem(const ConstTensor& q, const ConstTensor& k, const ConstTensor& 
   }
 }
 
-double Problem::scale() const { return options_.scale.value_or(1 / std::sqrt(static_cast<double>(shape_.d_k))); }
+double Problem::scale() const {
+  const double scale = options_.scale.value_or(1 / std::sqrt(static_cast<double>(shape_.d_k)));
+  constexpr double kMost = std::numeric_limits<float>::max(), kLeast = std::numeric_limits<float>::min();
+  if (precision_ == DType::f64 || scale == 0 || (std::abs(scale) <= kMost && std::abs(scale) >= kLeast)) return scale;
+  return static_cast<double>(static_cast<float>(std::clamp(scale, -kMost, kMost)));  // as float32 has it
+}
 
 View Problem::view(Source source, Layout layout) const {
   const bool queries = source == Source::q || source == Source::out;

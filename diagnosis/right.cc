@@ -279,6 +279,12 @@ RightRows right_rows(const AttentionShape& s, const Judged& judged) {
 
 }  // namespace
 
+RowIndex index_of(const AttentionShape& s, const Judged& judged, int64_t row) {
+  const auto at = static_cast<size_t>(row);
+  const bool wrong = judged.right[at] == 0, out_wrong = judged.out_right[at] == 0;
+  return {row / s.n_q / s.h_q, row / s.n_q % s.h_q, row % s.n_q, wrong, out_wrong};
+}
+
 bool Judged::all() const {
   return std::all_of(right.begin(), right.end(), [](char is) { return is != 0; });
 }

@@ -15,9 +15,13 @@ namespace foveate::diagnosis {
 /// Rows of [b, h_q, n_q], and which of them are right.
 struct Judged {
   std::vector<char> right;
+  std::vector<char> out_right;  ///< whatever their lse is
 
   bool all() const;
 };
+
+/// Row `row` of them all.
+RowIndex index_of(const AttentionShape& shape, const Judged& judged, int64_t row);
 
 /// Compares every row and fills what `diagnosis` says of differences.
 Status judge(const Problem& problem, const Execution& execution, Judged& judged, Diagnosis& diagnosis);

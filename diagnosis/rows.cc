@@ -146,6 +146,7 @@ void Rows::sum_along_axis(const Place& at) {
   sums_.assign(scores_.size(), 0);
   error_ = 0;
   for (; moving < extent; ++moving) {
+    if (!variant_.padded_lines && line.i >= problem_.q_length(line.b)) continue;
     make_scores(line);
     for (size_t j = 0; j < scores_.size(); ++j) add_to_line(j, scores_[j]);
   }
@@ -345,7 +346,7 @@ void Rows::set_tolerances() {
 
 const Row& Rows::row(int64_t b, int64_t h, int64_t i) {
   const Place at{b, h, i};
-  row_.empty = row_.open = row_.coarse = false;
+  row_.empty = row_.open = row_.coarse = row_.beyond = false;
   error_ = largest_ = lost_ = 0;
   if (variant_.q_lengths && !variant_.exchanged && i >= problem_.q_length(b)) {
     set_past_length();

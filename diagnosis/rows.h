@@ -20,8 +20,10 @@ struct Row {
   double lse = 0;
   double lse_tolerance = 0;
   bool coarse = false;  ///< in 16 bits: scores so large that the last bit of one is a large part of a weight
-  bool empty = false;   ///< no key takes part
-  bool open = false;    ///< so near to an overflow that rounding decides: NaN, zeros or what is here may come of it
+  bool beyond =
+      false;  ///< products leave the range of the type they are summed in: what comes of that is anybody's guess
+  bool empty = false;  ///< no key takes part
+  bool open = false;   ///< so near to an overflow that rounding decides: NaN, zeros or what is here may come of it
 };
 
 /// One thread's. The problem and the variant must outlive it. Memory: O(n_kv), and a column of sums more for other axes.
@@ -50,6 +52,7 @@ class Rows {
   void make_scores(const Place& at);
   double pair_score(const Place& at, int64_t position, int64_t j);
   double score_of_shown(const Place& at, int64_t position, int64_t j, double factor, double addend);
+  bool leaves_range(const Place& at, int64_t j, double most) const;
   double capped(double score) const;
   bool in_window(int64_t position, int64_t j) const;
   bool allowed_by_causal(int64_t position, int64_t j) const;

@@ -143,6 +143,21 @@ double Rows::pair_score(const Place& at, int64_t position, int64_t j) {
   return variant_.softcap == SoftcapPlace::after_masks ? -problem_.options().softcap : -kInfinity;
 }
 
+/// Whether finite numbers make infinities on the way to a score, in the type that it is computed in. `most` is the largest
+/// number on that way in float64, where inputs may have been infinite.
+bool Rows::leaves_range(const Place& at, int64_t j, double most) const {
+  const DType computing = size_of(variant_.precision) == 2 ? DType::f32 : variant_.precision;
+  const double limit = largest_number(computing) / 4;
+  if (std::isfinite(most)) return most >= limit;
+  const double* q = q_ + variant_.q.row(at.b, at.h, at.i);
+  const double* k = k_ + variant_.k.row(at.b, key_head(at.h, variant_.k_head), j);
+  for (int64_t d = 0; d < variant_.q.shape[3]; ++d) {
+    const double x = q[d * variant_.q.stride[3]], y = k[d * variant_.k.stride[3]];
+    if (std::isfinite(x) && std::isfinite(y) && std::abs(x * y) >= limit) return true;
+  }
+  return false;
+}
+
 double Rows::score_of_shown(const Place& at, int64_t position, int64_t j, double factor, double addend) {
   const int64_t depth = variant_.q.shape[3];
   const Product dot =
@@ -167,10 +182,8 @@ double Rows::score_of_shown(const Place& at, int64_t position, int64_t j, double
   if (variant_.softcap == SoftcapPlace::after_addends || variant_.softcap == SoftcapPlace::after_masks) {
     score = capped(score);
   }
-  // Where products leave the range of the type they are summed in, an infinity or NaN is what that type has to give.
-  const DType computing = size_of(variant_.precision) == 2 ? DType::f32 : variant_.precision;
   const double most = std::max(std::sqrt(dot.squares), std::max(std::abs(dot.sum), size));
-  if (most >= largest_number(computing) / 4 && (std::isfinite(most) || computing == DType::f64)) row_.open = true;
+  row_.beyond = row_.beyond || leaves_range(at, j, most);
   const double products = std::sqrt(static_cast<double>(depth)) * std::abs(variant_.scale) * std::sqrt(dot.squares);
   error_ = std::max(error_, 8 * (products + size + std::abs(bias) + std::abs(alibi)));
   score = factor * score + addend;

@@ -69,8 +69,9 @@ struct Variant {
   bool position_off = false;                 ///< whether p_i is counted by the length that is off
   KeyHead k_head = KeyHead::grouped, v_head = KeyHead::grouped;
   SoftmaxAxis axis = SoftmaxAxis::keys;
-  bool shifted = true;  ///< by the row's maximum, before exp
-  bool divided = true;  ///< by the sum
+  bool padded_lines = true;  ///< other axes' sums include queries past their sequence's length
+  bool shifted = true;       ///< by the row's maximum, before exp
+  bool divided = true;       ///< by the sum
   Afterwards afterwards = Afterwards::nothing;
   Addend bias, alibi;
   bool slopes_reversed = false;

@@ -14,10 +14,6 @@
 namespace foveate::diagnosis {
 namespace {
 
-RowIndex index_of(const AttentionShape& s, int64_t row, bool wrong) {
-  return {row / s.n_q / s.h_q, row / s.n_q % s.h_q, row % s.n_q, wrong};
-}
-
 struct Apart {
   double largest = 0, squares = 0;
   bool within = true;  ///< the row's tolerances
@@ -27,7 +23,7 @@ struct Apart {
 std::optional<Apart> apart(const Problem& problem, const Variant& variant, Rows& rows, RowIndex at) {
   if (variant.exchanged) std::swap(at.h, at.i);
   const Row& row = rows.row(at.b, at.h, at.i);
-  if (row.empty || row.open) return {};
+  if (row.empty || row.open || row.beyond) return {};
   const double* mine = problem.data(Source::out) + variant.out.row(at.b, at.h, at.i);
   Apart found;
   for (size_t d = 0; d < row.o.size(); ++d) {
@@ -63,7 +59,7 @@ WrongRows wrong_rows(const AttentionShape& s, const Judged& judged) {
 std::vector<RowIndex> wrong_rows_to_compare(const AttentionShape& s, const Judged& judged, size_t most) {
   std::vector<RowIndex> all;
   for (size_t row = 0; row < judged.right.size(); ++row) {
-    if (!judged.right[row]) all.push_back(index_of(s, static_cast<int64_t>(row), true));
+    if (!judged.right[row]) all.push_back(index_of(s, judged, static_cast<int64_t>(row)));
   }
   if (all.size() <= most) return all;
   std::vector<RowIndex> some;
@@ -109,7 +105,7 @@ Hint hint_of(const Problem& problem, const Judged& judged) {
   constexpr size_t kMost = 128;
   std::vector<RowIndex> all;
   for (size_t row = 0; row < judged.right.size(); ++row) {
-    all.push_back(index_of(problem.shape(), static_cast<int64_t>(row), !judged.right[row]));
+    all.push_back(index_of(problem.shape(), judged, static_cast<int64_t>(row)));
   }
   std::mt19937_64 random(5);
   std::ranges::shuffle(all, random);

@@ -133,6 +133,19 @@ void expect_unknown(const World& world, const Result& result, const std::string&
   EXPECT_GT(found.tried, 100);
 }
 
+/// Beside an infinity, and where a key's score is lost to -inf.
+TEST(Right, WhereFloat32OverflowsToAnythingElse) {
+  const auto is_right = [](const std::vector<double>& q, const std::vector<double>& k) {
+    World world({.h_q = 1, .h_kv = 1, .n_q = 1, .n_kv = 2, .d_k = 2, .d_v = 1, .dtype = DType::f32});
+    world.q = q;
+    world.k = k;
+    world.v = {1, 2};
+    expect_right(world, by_engine(world), DType::f32);
+  };
+  is_right({5, 3}, {static_cast<double>(3e38F), -HUGE_VAL, 1, 1});
+  is_right({static_cast<double>(1e30F), static_cast<double>(1e30F)}, {-1e7, -1e7, -4e8, 3.9e8});
+}
+
 /// Products past float32's range: the engine says NaN there, float64 does not.
 TEST(Right, WhereFloat32Overflows) {
   World world({.h_q = 2, .h_kv = 2, .n_q = 40, .n_kv = 40, .d_k = 8, .d_v = 8, .dtype = DType::f32, .causal = true});
@@ -228,6 +241,27 @@ TEST(Unknown, AWrongLseAloneIsFound) {
 }
 
 /// A window off by one moves 1 of 2048 weights: far more than sums of 2048 floats, one after the other, are off by.
+/// What says nothing of lse does not explain it.
+TEST(Unknown, AWrongLseIsNoMistakeThatLeavesOutAsItIs) {
+  const auto expect_unknown = [](const Spec& spec, bool even) {
+    World world(spec);
+    if (even) std::ranges::fill(world.q, 0);
+    if (spec.mask) std::ranges::fill(world.mask, 1);
+    Result result = planted::cook(Recipe(world));
+    for (double& lse : result.lse) lse += 0.37;
+    const Diagnosis found = planted::diagnose(world, result);
+    EXPECT_EQ(found.verdict, Verdict::unknown) << planted::told(found) << " of " << planted::about(spec);
+    EXPECT_EQ(found.wrong_in_out, 0);
+  };
+  for (const DType dtype : {DType::f32, DType::f64, DType::bf16}) {
+    expect_unknown({.n_q = 16, .n_kv = 16, .dtype = dtype, .lse = true}, true);
+    expect_unknown({.n_q = 16, .n_kv = 16, .dtype = dtype, .mask = true, .lse = true}, true);
+    expect_unknown({.b = 2, .n_q = 1, .n_kv = 1, .dtype = dtype, .lse = true}, false);
+    expect_unknown({.b = 2, .n_q = 12, .n_kv = 12, .dtype = dtype, .left = 0, .right = 0, .lse = true}, false);
+    expect_unknown({.n_q = 12, .n_kv = 12, .dtype = dtype, .causal = true, .lse = true}, false);
+  }
+}
+
 TEST(Right, ManyKeysExcuseNoWindow) {
   World world({.h_q = 1, .h_kv = 1, .n_q = 2048, .n_kv = 2048, .causal = true, .left = 2000});
   const Recipe recipe(world);
