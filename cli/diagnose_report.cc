@@ -299,6 +299,11 @@ std::string diagnosis_text(const Diagnosis& diagnosis, const FileAxes& axes, boo
   } else {
     add_explained(page, diagnosis);
   }
+  if (diagnosis.rows_beyond > 0) {
+    page.add(diagnosis.rows_beyond == 1 ? "{} row was not judged: its products leave the type's range."
+                                        : "{} rows were not judged: their products leave the type's range.",
+             "有 {} 行没有判断：它们的点积超出了所用类型的范围。", grouped(diagnosis.rows_beyond));
+  }
   if (diagnosis.pairs_left_out) {
     page.add(
         "Pairs with a softmax over the queries, or with weights transposed, were not all tried: they would take too "
@@ -328,6 +333,7 @@ std::string diagnosis_json(const Diagnosis& d, const FileAxes& axes) {
                      {"precision", name_of(d.precision)},
                      {"rows", d.rows},
                      {"elements", d.elements},
+                     {"rows_beyond", d.rows_beyond},
                      {"differing_rows", d.differing_rows},
                      {"wrong_in_out", d.wrong_in_out},
                      {"wrong_in_lse", d.wrong_in_lse},

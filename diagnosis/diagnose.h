@@ -75,6 +75,7 @@ struct Diagnosis {
   DType precision = DType::none;  ///< what rounding was allowed for
 
   int64_t rows = 0, elements = 0;
+  int64_t rows_beyond = 0;  ///< not judged: their products leave the range of the type
   int64_t differing_rows = 0;
   int64_t wrong_in_out = 0, wrong_in_lse = 0;  ///< of these rows; some may be wrong in both
   NotFinite not_finite = {};

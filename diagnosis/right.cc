@@ -11,7 +11,8 @@
 namespace foveate::diagnosis {
 namespace {
 
-enum class State : char { wrong, right, near };
+/// beyond: products leave the range of the type, and the row is not judged.
+enum class State : char { wrong, right, near, beyond };
 
 Tensor packed_view(std::vector<double>& data, const AttentionShape& s, int64_t d) {
   return view(data.data(), s.b, s.h_q, s.n_q, d);
@@ -88,7 +89,7 @@ class Judge {
     settle();
     Judged judged;
     judged.right.resize(states_.size());
-    for (size_t row = 0; row < states_.size(); ++row) judged.right[row] = states_[row] == State::right;
+    for (size_t row = 0; row < states_.size(); ++row) judged.right[row] = states_[row] != State::wrong;
     return judged;
   }
 
@@ -98,6 +99,10 @@ class Judge {
     diagnosis.largest_difference = -1;
     double squares = 0, count = 0;
     for_each_in_file([&](const RowIndex& at) {
+      if (states_[static_cast<size_t>(row_of(at))] == State::beyond) {
+        ++diagnosis.rows_beyond;
+        return;
+      }
       const double* mine = problem_.data(Source::out) + out_.row(at.b, at.h, at.i);
       const double* want = result_.o(row_of(at));
       for (int64_t d = 0; d < s_.d_v; ++d) {
@@ -236,7 +241,7 @@ class Judge {
         // Where scores are coarse in 16 bits, how one of them rounds decides a row: no sum of others tells how far.
         const bool within =
             comparison.add(at, fit) && (type_ == problem_.precision() || comparison.last().coarse || out_agrees(at));
-        states_[near[n]] = within ? State::right : State::wrong;
+        states_[near[n]] = !within ? State::wrong : comparison.last().beyond ? State::beyond : State::right;
       }
     });
     return std::any_of(near.begin() + static_cast<std::ptrdiff_t>(begin),
