@@ -31,7 +31,6 @@
 #include "foveate/tbb.h"
 #include "foveate/tensor.h"
 #include "io/error.h"
-#include "io/output_file.h"
 
 namespace foveate::cli {
 namespace {
@@ -198,13 +197,6 @@ std::string json_report(const ExperimentSetup& s, const ExperimentResult& r, con
   json["target"] = active_target();
   json["svg"] = svg.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(svg);
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-}
-
-// By a temporary file and a rename, so that no half picture is ever seen.
-void write_whole(const std::string& path, const std::string& text) {
-  io::OutputFile file(path);
-  file.write(text.data(), text.size());
-  file.commit();
 }
 
 void write_picture(const std::string& path, const std::string& picture) try {

@@ -53,7 +53,7 @@ std::string remedy_of(const std::string& name, const std::vector<int64_t>& shape
   merged.insert(merged.end(), {n, h * d});
   split.insert(split.end(), {n, h, d});
   if (shape != merged) return "";
-  const std::string reshape = fmt::format("heads are merged: save {}.reshape({})", name, fmt::join(split, ", "));
+  std::string reshape = fmt::format("heads are merged: save {}.reshape({})", name, fmt::join(split, ", "));
   if (!bhnd) return reshape;
   return reshape + (expected.size() == 4 ? ".transpose(0, 2, 1, 3)" : ".transpose(1, 0, 2)");
 }

@@ -94,4 +94,10 @@ void check_files(const std::vector<NamedFile>& inputs, const std::vector<NamedFi
   }
 }
 
+void write_whole(const std::string& path, const std::string& bytes) {
+  io::OutputFile file(path);
+  file.write(bytes.data(), bytes.size());
+  file.commit();
+}
+
 }  // namespace foveate::cli

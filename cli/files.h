@@ -32,6 +32,9 @@ void require_file_name(std::string_view option, std::string_view value);
 void check_files(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs,
                  Sharing sharing = Sharing::none);
 
+/// Writes a file by a temporary one and a rename, so that half of it is never seen. Throws io::Error.
+void write_whole(const std::string& path, const std::string& bytes);
+
 }  // namespace foveate::cli
 
 #endif  // FOVEATE_CLI_FILES_H_

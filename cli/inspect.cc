@@ -23,7 +23,6 @@
 #include "cli/locale.h"
 #include "cli/option_value.h"
 #include "cli/terminal.h"
-#include "io/output_file.h"
 
 namespace foveate::cli {
 namespace {
@@ -96,12 +95,6 @@ InspectView view_of(const InspectArguments& arguments, const AttentionShape& sha
     }
   }
   return view;
-}
-
-void write_whole(const std::string& path, const std::string& bytes) {
-  io::OutputFile file(path);
-  file.write(bytes.data(), bytes.size());
-  file.commit();
 }
 
 void run(const InspectArguments& arguments) {
