@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "cli/svg.h"
+
 namespace foveate::cli {
 namespace {
 
@@ -34,12 +36,6 @@ struct Plot {
   double cell;
   Language language;
 };
-
-std::string hex(Rgb color) { return fmt::format("#{:02x}{:02x}{:02x}", color.red, color.green, color.blue); }
-
-std::string text_at(double x, double y, const char* style, const std::string& text) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, style, text);
-}
 
 // What a cell stands for: "3", or "8-11" where cells are pooled.
 std::string indices(int64_t cell, int64_t pool, int64_t extent) {
@@ -101,15 +97,9 @@ std::string panel_at(const Panel& panel, const Plot& plot) {
 }
 
 std::string color_bar(double left, double top, Language language) {
-  std::string svg = "<linearGradient id=\"cividis\" x1=\"0\" y1=\"1\" x2=\"0\" y2=\"0\">\n";
-  constexpr int kStops = 16;
-  for (int i = 0; i <= kStops; ++i) {
-    const double at = static_cast<double>(i) / kStops;
-    svg += fmt::format("<stop offset=\"{:.4f}\" stop-color=\"{}\"/>\n", at, hex(cividis(at)));
-  }
-  svg += fmt::format(
-      "</linearGradient>\n<rect x=\"{:.1f}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"url(#cividis)\"/>\n", left,
-      kTop, kBar, kPlot);
+  std::string svg = cividis_gradient();
+  svg += fmt::format("<rect x=\"{:.1f}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"url(#cividis)\"/>\n", left, kTop,
+                     kBar, kPlot);
   constexpr int kTicks = 5;
   for (int i = 0; i <= kTicks; ++i) {
     svg += text_at(left + kBar + 8, kTop + kPlot * (1 - static_cast<double>(i) / kTicks) + 4.5, "class=\"t\"",

@@ -106,7 +106,7 @@ void run(const InspectArguments& arguments) {
   const InspectView view = view_of(arguments, inputs.shape);
   const bool draws = !arguments.figure.empty();
   if (draws && (inputs.shape.n_q == 0 || inputs.shape.n_kv == 0 || inputs.shape.b * inputs.shape.h_q == 0)) {
-    throw WrongUse(fmt::format("--figure: no heads, no queries or no keys to draw; leave it out"));
+    throw WrongUse("--figure: no heads, no queries or no keys to draw; leave it out");
   }
   if (is_png(arguments.figure)) {
     check_png_size(inputs.shape.b * inputs.shape.h_q, inputs.shape.n_q, inputs.shape.n_kv);

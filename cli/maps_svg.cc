@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "cli/heatmap.h"
+#include "cli/svg.h"
 #include "io/png.h"
 
 namespace foveate::cli {
@@ -36,12 +37,6 @@ constexpr const char* kFaint = "#52606d";
 constexpr const char* kPaper = "#fbfaf7";
 constexpr const char* kFill = "#8c8878";
 constexpr Rgb kNone = {0xe4, 0xe2, 0xdc}, kNotFinite = {0xd9, 0x8b, 0x82};
-
-std::string hex(Rgb c) { return fmt::format("#{:02x}{:02x}{:02x}", c.red, c.green, c.blue); }
-
-std::string text_at(double x, double y, const char* style, const std::string& text) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, style, text);
-}
 
 Rgb color_of(double weight, double top) {
   return weight <= 0 ? kNone : cividis(1 + std::log10(weight / top) / kDecades);
@@ -216,15 +211,10 @@ class Painter {
 
   std::string color_bar(double left) const {
     const double y = kAbove + kHeading;
-    std::string svg = "<linearGradient id=\"cividis\" x1=\"0\" y1=\"1\" x2=\"0\" y2=\"0\">\n";
-    constexpr int kStops = 16;
-    for (int i = 0; i <= kStops; ++i) {
-      const double at = static_cast<double>(i) / kStops;
-      svg += fmt::format("<stop offset=\"{:.4f}\" stop-color=\"{}\"/>\n", at, hex(cividis(at)));
-    }
+    std::string svg = cividis_gradient();
     const double height = std::max(plot_height_, 90.0);
     svg += fmt::format(
-        "</linearGradient>\n<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{}\" height=\"{:.1f}\" "
+        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{}\" height=\"{:.1f}\" "
         "fill=\"url(#cividis)\"/>\n",
         left, y, kBar, height);
     for (int i = 0; i <= static_cast<int>(kDecades); ++i) {
