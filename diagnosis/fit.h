@@ -21,6 +21,11 @@ struct RowIndex {
   bool out_wrong = false;  ///< and not in lse alone
 };
 
+/// Row `row` of them all.
+inline RowIndex row_at(const AttentionShape& s, int64_t row) {
+  return {row / s.n_q / s.h_q, row / s.n_q % s.h_q, row % s.n_q};
+}
+
 /// Whether x is what y says: within the tolerance where both are numbers, of one kind where not.
 bool agree(double x, double y, double tolerance);
 

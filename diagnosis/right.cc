@@ -83,7 +83,7 @@ class Judge {
   /// Rows within what sums alone explain are right; others have to be looked at, for their scores round too.
   Judged run() {
     for (size_t row = 0; row < states_.size(); ++row) {
-      const RowIndex at = index(static_cast<int64_t>(row));
+      const RowIndex at = row_at(s_, static_cast<int64_t>(row));
       states_[row] = out_agrees(at) && lse_agrees(at) ? State::right : State::near;
     }
     settle();
@@ -148,7 +148,7 @@ class Judge {
   template <class Use>
   void for_each_element(const Use& use) const {
     for (int64_t row = 0; row < static_cast<int64_t>(states_.size()); ++row) {
-      const RowIndex at = index(row);
+      const RowIndex at = row_at(s_, row);
       const double* mine = problem_.data(Source::out) + out_.row(at.b, at.h, at.i);
       for (int64_t d = 0; d < s_.d_v; ++d) use(row, d, mine[d], result_.o(row)[d]);
     }
@@ -174,7 +174,6 @@ class Judge {
   }
 
   int64_t row_of(const RowIndex& at) const { return (at.b * s_.h_q + at.h) * s_.n_q + at.i; }
-  RowIndex index(int64_t row) const { return {row / s_.n_q / s_.h_q, row / s_.n_q % s_.h_q, row % s_.n_q}; }
 
   template <class Use>
   void for_each_in_file(const Use& use) const {
@@ -237,7 +236,7 @@ class Judge {
       const size_t from = begin + static_cast<size_t>(task) * kRowsOfTask;
       for (size_t n = from; n < std::min(end, from + kRowsOfTask); ++n) {
         Fit fit;
-        const RowIndex at = index(static_cast<int64_t>(near[n]));
+        const RowIndex at = row_at(s_, static_cast<int64_t>(near[n]));
         // Where scores are coarse in 16 bits, how one of them rounds decides a row: no sum of others tells how far.
         const bool within =
             comparison.add(at, fit) && (type_ == problem_.precision() || comparison.last().coarse || out_agrees(at));
@@ -286,8 +285,10 @@ RightRows right_rows(const AttentionShape& s, const Judged& judged) {
 
 RowIndex index_of(const AttentionShape& s, const Judged& judged, int64_t row) {
   const auto at = static_cast<size_t>(row);
-  const bool wrong = judged.right[at] == 0, out_wrong = judged.out_right[at] == 0;
-  return {row / s.n_q / s.h_q, row / s.n_q % s.h_q, row % s.n_q, wrong, out_wrong};
+  RowIndex index = row_at(s, row);
+  index.wrong = judged.right[at] == 0;
+  index.out_wrong = judged.out_right[at] == 0;
+  return index;
 }
 
 bool Judged::all() const {

@@ -20,7 +20,7 @@ struct Judged {
   bool all() const;
 };
 
-/// Row `row` of them all.
+/// Row `row` of them all, and how it was judged.
 RowIndex index_of(const AttentionShape& shape, const Judged& judged, int64_t row);
 
 /// Compares every row and fills what `diagnosis` says of differences.

@@ -133,11 +133,10 @@ int64_t most_rows(const Problem& problem) {
 std::vector<RowIndex> rows_to_compare(const Problem& problem) {
   const AttentionShape& s = problem.shape();
   const int64_t rows = s.b * s.h_q * s.n_q;
-  const auto at = [&s](int64_t row) { return RowIndex{row / s.n_q / s.h_q, row / s.n_q % s.h_q, row % s.n_q}; };
   const int64_t most = most_rows(problem);
   std::vector<RowIndex> all;
   if (rows <= most) {
-    for (int64_t row = 0; row < rows; ++row) all.push_back(at(row));
+    for (int64_t row = 0; row < rows; ++row) all.push_back(row_at(s, row));
     return all;
   }
   // One at random of each stretch, so that all heads and positions have their share; in order, as sums over a head want it.
@@ -146,7 +145,7 @@ std::vector<RowIndex> rows_to_compare(const Problem& problem) {
     const double length_of = static_cast<double>(rows) / static_cast<double>(most);
     const auto stretch = [&](int64_t k) { return static_cast<int64_t>(length_of * static_cast<double>(k)); };
     const int64_t begin = stretch(n), length = std::max<int64_t>(1, stretch(n + 1) - begin);
-    all.push_back(at(std::min(rows - 1, begin + static_cast<int64_t>(random() % length))));
+    all.push_back(row_at(s, std::min(rows - 1, begin + static_cast<int64_t>(random() % length))));
   }
   return all;
 }
