@@ -1,13 +1,9 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 #include "insight/findings.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <string>
 #include <utility>
 
 #include "insight/words.h"
@@ -17,7 +13,7 @@ namespace {
 
 constexpr double kMuchMass = 0.3, kAboveEven = 3;
 constexpr int64_t kFirstKeys = 4;
-constexpr double kManySaturated = 0.1, kSaturated = 0.99;
+constexpr double kManySaturated = 0.1;
 constexpr double kWideScores = 4;  // scaled products of unit normal rows have 1
 constexpr double kNearlyEven = 0.98;
 constexpr double kMostRows = 0.7, kHalf = 0.5;
@@ -57,7 +53,7 @@ struct OfRows {
     ++counted;
     even_mass += 1 / static_cast<double>(row.keys);
     several += row.keys > 1;
-    if (row.keys > 1 && row.largest_weight > kSaturated) {
+    if (row.keys > 1 && row.largest_weight > kSaturatedWeight) {
       ++saturated_;
       jacobian += row.jacobian;
     }

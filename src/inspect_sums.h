@@ -25,8 +25,6 @@ inline void join(double n, double mean, double squares, double& all_n, double& a
 
 /// Sums where means will be.
 struct HeadSums {
-  static constexpr double kSaturated = 0.99;
-
   HeadFigures figures;
   double pairs = 0, product_squares = 0;
 
@@ -47,7 +45,7 @@ struct HeadSums {
     raise(figures.largest_score, {row.largest_score, i, row.largest_key});
     if (row.keys > 1) {
       raise(figures.largest_weight, {row.largest_weight, i, row.largest_key});
-      figures.saturated += row.largest_weight > kSaturated;
+      figures.saturated += row.largest_weight > kSaturatedWeight;
     }
     figures.lse_mean += row.lse;
     figures.entropy_mean += row.entropy;

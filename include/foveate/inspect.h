@@ -19,7 +19,7 @@
 //   empty        no key takes part
 //   not finite   lse is NaN or +-inf though keys take part: they have their keys and lse, and no other figure; a row whose
 //                scores are all -inf is among them
-//   saturated    largest weight above 0.99, though more than one key takes part
+//   saturated    largest weight above kSaturatedWeight, though more than one key takes part
 // Means and extremes of a head are over its other rows; `received` is a sum over these too.
 //
 // Shapes and types as attention() takes them, but that there are no values, and int8 keys are met in float32
@@ -44,6 +44,9 @@
 #include "foveate/tensor.h"
 
 namespace foveate {
+
+/// A row of more than one key whose largest weight is above it is saturated.
+inline constexpr double kSaturatedWeight = 0.99;
 
 /// Figures of one row; NaN where there is none to give.
 struct RowFigures {
@@ -95,10 +98,12 @@ struct InspectOutputs {
   HeadFigures* heads = nullptr;  ///< [b][h_q]
   RowFigures* rows = nullptr;    ///< [b][h_q][n_q]
   double* received = nullptr;    ///< [b][h_q][n_kv]
-  KeyWeight* top =
-      nullptr;           ///< [b][h_q][n_q][top_keys]: keys of the greatest weights, the greatest first, of equal ones
-                         ///< the first key; {-1, 0} where no more have any
+
+  /// [b][h_q][n_q][top_keys]: keys of the greatest weights, the greatest first, of equal ones the first key; {-1, 0} where
+  /// no more have any.
+  KeyWeight* top = nullptr;
   int64_t top_keys = 0;  ///< 1 to 1024 where `top` is wanted
+
   InspectMaps maps = {};
 };
 
