@@ -309,7 +309,7 @@ TEST_F(CliErrors, ClosedStreamsAreNoPlaceForFiles) {
 }
 
 TEST_F(CliErrors, TooLittleMemoryIsStatusOne) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef FOVEATE_SANITIZED_MEMORY
   GTEST_SKIP() << "sanitizers take memory of their own";
 #endif
   const Process::Setup one_gigabyte = {.prepare = [] {

@@ -299,7 +299,7 @@ class CliLarge : public CliTest {
 };
 
 TEST_F(CliLarge, FourTimesTheMemory) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef FOVEATE_SANITIZED_MEMORY
   GTEST_SKIP() << "sanitizers take memory of their own";
 #endif
   constexpr int64_t n = 524288;  // 512 MiB each

@@ -145,7 +145,7 @@ class CliVerifyBits : public CliTest {
 
   /// A run takes half a minute and more under a sanitizer; the engine's own tests go every way there.
   void SetUp() override {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef FOVEATE_SANITIZED_MEMORY
     if (testing::UnitTest::GetInstance()->current_test_info()->name() != std::string("Errors"))
       GTEST_SKIP() << "too slow under a sanitizer";
 #endif

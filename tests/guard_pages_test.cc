@@ -230,7 +230,7 @@ void check_sizes(const Spec& types, const Check& check_one) {
 class GuardPages : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which report such an access themselves
+#ifndef FOVEATE_SANITIZED_MEMORY  // which report such an access themselves
     std::signal(SIGSEGV, on_segmentation_fault);
     std::signal(SIGBUS, on_segmentation_fault);
 #endif
