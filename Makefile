@@ -70,6 +70,9 @@ test-highway: ## the engine's tests with the newest Highway that Debian has; nee
 
 check-all: format-check tidy test targets asan ubsan tsan fuzz test-arm test-highway ## all of it: the long round
 
+docs: ## the documentation as a site, into build/docs/site
+	@scripts/docs
+
 page-build: ## the interactive page into web/dist, for any web server; the next build embeds it
 	@scripts/page
 
@@ -79,4 +82,4 @@ page-test: page-build ## the page's tests, and those of the engine as WebAssembl
 clean: ## remove what was built
 	@rm -rf build web/dist
 
-.PHONY: help demo page-build page-test build test bench claims format format-check tidy targets asan ubsan tsan fuzz test-arm test-highway check-all clean
+.PHONY: help demo docs page-build page-test build test bench claims format format-check tidy targets asan ubsan tsan fuzz test-arm test-highway check-all clean
