@@ -11,7 +11,7 @@ author = "The foveate authors"
 copyright = "2026, the foveate authors"
 version = release = re.search(r"^  VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text(), re.M)[1]
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 myst_enable_extensions = ["attrs_inline"]
 myst_heading_anchors = 3
 exclude_patterns = ["requirements.txt"]

@@ -93,6 +93,9 @@ class Snippets(unittest.TestCase):
 
     def run_page(self, page):
         with tempfile.TemporaryDirectory(prefix="foveate-docs-") as folder:
+            release = Path(folder) / "build/release"  # where the pages have what is built
+            release.parent.mkdir()
+            release.symlink_to(PROGRAMS.binaries)
             blocks = blocks_of(page)
             python = "".join("\n" * 2 + b.text for b in blocks if b.language == "python")
             done_python = False
