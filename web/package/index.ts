@@ -1,9 +1,9 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the npm package offers: attention and its gradients, by the engine in WebAssembly.
+// What the npm package offers: attention, by the engine in WebAssembly. Its gradients stand apart (gradients.ts), so that
+// bundlers bring their modules along only where they are used.
 
 import { Engine, type Output, type Result } from '../engine/engine.js';
-import { type Given, type Gradient, GradientEngine, type Gradients } from '../engine/gradients.js';
 import {
   type Axes,
   type Data,
@@ -13,32 +13,11 @@ import {
   type Options,
   type Tensor,
 } from '../engine/memory.js';
+import { type Info, infoOf } from './info.js';
 import { moduleOf, type Source, type Sources } from './source.js';
 
-export type {
-  Axes,
-  Data,
-  Floats,
-  Given,
-  Gradient,
-  Gradients,
-  Inputs,
-  Options,
-  Output,
-  Result,
-  Source,
-  Sources,
-  Tensor,
-};
+export type { Axes, Data, Floats, Info, Inputs, Options, Output, Result, Source, Sources, Tensor };
 export { EngineError };
-
-/** What computes. */
-export interface Info {
-  /** Of foveate: "0.1.0". */
-  readonly version: string;
-  /** Relaxed multiply-adds may be fused, as browser and processor have it: a little faster, and other last bits. */
-  readonly simd: 'strict' | 'relaxed';
-}
 
 /** An instance of the engine. It computes on the thread that made it, one call at a time. */
 export interface Foveate {
@@ -53,30 +32,6 @@ export interface Foveate {
   attention(inputs: Inputs<Float32Array>, options?: Options, outputs?: readonly Output[]): Result<Float32Array>;
   attention(inputs: Inputs<Float64Array>, options?: Options, outputs?: readonly Output[]): Result<Float64Array>;
   attention(inputs: Inputs<Floats>, options?: Options, outputs?: readonly Output[]): Result<Floats>;
-}
-
-/** An instance of the engine with the backward pass. */
-export interface FoveateGradients {
-  readonly info: Info;
-  /**
-   * The gradients of a loss by q, k and v, or those asked for, given what attention() gave with the same inputs and
-   * options, and the loss's gradient by o. Throws as attention() does.
-   *
-   * @example
-   * const { dq, dk, dv } = gradients.attentionBackward({ q, k, v }, { o, lse, dO }, { causal: true });
-   */
-  attentionBackward(
-    inputs: Inputs<Float32Array>,
-    given: Given<Float32Array>,
-    options?: Options,
-    gradients?: readonly Gradient[],
-  ): Gradients<Float32Array>;
-  attentionBackward(
-    inputs: Inputs<Float64Array>,
-    given: Given<Float64Array>,
-    options?: Options,
-    gradients?: readonly Gradient[],
-  ): Gradients<Float64Array>;
 }
 
 /**
@@ -106,10 +61,6 @@ export function tensor<T extends Data>(
   return { data, ...view };
 }
 
-function infoOf(engine: Engine | GradientEngine): Info {
-  return { version: engine.version, simd: engine.relaxed ? 'relaxed' : 'strict' };
-}
-
 /**
  * Makes an instance. The module is taken from beside this package, in Node as in a browser whose bundler knows
  * `new URL(..., import.meta.url)`; or it is given: where it lies, its bytes, the compiled module to share among workers.
@@ -122,18 +73,4 @@ export async function init(source: Source | Sources = {}): Promise<Foveate> {
   const attention = (inputs: Inputs<Data>, options?: Options, outputs?: readonly Output[]): Result<Floats> =>
     engine.attention(inputs, options, outputs);
   return { info: infoOf(engine), attention: attention as Foveate['attention'] };
-}
-
-/** The same of the modules with the backward pass, which are 30 KB larger, compressed. */
-export async function initGradients(source: Source | Sources = {}): Promise<FoveateGradients> {
-  const strict = new URL('../../wasm/foveate-gradients-strict.wasm', import.meta.url);
-  const relaxed = new URL('../../wasm/foveate-gradients-relaxed.wasm', import.meta.url);
-  const engine = await GradientEngine.instantiate(await moduleOf(source, { strict, relaxed }));
-  const backward = (
-    inputs: Inputs<Data>,
-    given: Given<Data>,
-    options?: Options,
-    gradients?: readonly Gradient[],
-  ): Gradients<Floats> => engine.attentionBackward(inputs, given, options, gradients);
-  return { info: infoOf(engine), attentionBackward: backward as FoveateGradients['attentionBackward'] };
 }

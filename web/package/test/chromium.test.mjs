@@ -52,7 +52,8 @@ for (const [source, simd] of [
 ]) {
   test(`cases in Chromium, init(${JSON.stringify(source)})`, { skip }, async () => {
     const info = await page.evaluate(async (source) => {
-      const { init, initGradients } = await import('/foveate/lib/package/index.js');
+      const { init } = await import('/foveate/lib/package/index.js');
+      const { initGradients } = await import('/foveate/lib/package/gradients.js');
       const { checkCase } = await import('/web/engine/test/case.mjs');
       const { checkGradients, hasGradients } = await import('/web/package/test/gradients_case.mjs');
       const engine = await init(source);

@@ -16,7 +16,7 @@ export const project = mkdtempSync(join(tmpdir(), 'foveate-npm-'));
 process.on('exit', () => rmSync(project, { recursive: true, force: true }));
 writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }');
 execFileSync('npm', ['install', '--offline', '--no-audit', '--no-fund', '--loglevel=error', tarball], { cwd: project });
-writeFileSync(join(project, 'all.js'), "export * from 'foveate';");
+writeFileSync(join(project, 'all.js'), "export * from 'foveate'; export * from 'foveate/gradients';");
 
 export const installed = join(project, 'node_modules', 'foveate');
 export const foveate = await import(join(project, 'all.js'));

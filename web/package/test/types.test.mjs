@@ -23,7 +23,8 @@ function check(code, ...options) {
 }
 
 const USE = `
-import { EngineError, type Foveate, init, initGradients, type Options, tensor } from 'foveate';
+import { EngineError, type Foveate, init, type Options, tensor } from 'foveate';
+import { initGradients } from 'foveate/gradients';
 const foveate: Foveate = await init({ relaxed: false });
 const q = tensor(new Float32Array(8), [2, 4]);
 const options: Options = { causal: true, window: [1, 0], mask: tensor(new Uint8Array(4), [2, 2]), seed: 1n };
