@@ -68,7 +68,19 @@ test-arm: ## the engine's tests on 64-bit ARM, emulated
 test-highway: ## the engine's tests with the newest Highway that Debian has; needs root
 	@scripts/test-highway
 
-check-all: format-check tidy test targets asan ubsan tsan fuzz test-arm test-highway ## all of it: the long round
+package: ## Debian packages of the library and the command line, into build/package/packages
+	@scripts/package
+
+test-package: package ## the packages in a clean root: installed, used, removed; needs root
+	@scripts/test-package
+
+npm-package: ## the npm package, into build/npm
+	@scripts/npm-package
+
+test-npm: npm-package ## the npm package installed in a project: in Node, in TypeScript, in Chromium
+	@scripts/test-npm
+
+check-all: format-check tidy test targets asan ubsan tsan fuzz test-arm test-highway test-package test-npm ## all of it: the long round
 
 docs: ## the documentation as a site, into build/docs/site
 	@scripts/docs
@@ -82,4 +94,4 @@ page-test: page-build ## the page's tests, and those of the engine as WebAssembl
 clean: ## remove what was built
 	@rm -rf build web/dist
 
-.PHONY: help demo docs page-build page-test build test bench claims format format-check tidy targets asan ubsan tsan fuzz test-arm test-highway check-all clean
+.PHONY: $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' Makefile)
