@@ -15,14 +15,17 @@ from foveate._attention import (
     attention,
     attention_backward,
 )
+from foveate._inspect import Inspection, inspect
 from foveate._sdpa import scaled_dot_product_attention
 
 __all__ = [
     "Gradients",
+    "Inspection",
     "OutputAndLse",
     "OutputAndWeights",
     "OutputLseAndWeights",
     "attention",
     "attention_backward",
+    "inspect",
     "scaled_dot_product_attention",
 ]

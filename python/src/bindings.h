@@ -13,6 +13,7 @@ namespace nb = nanobind;
 
 void bind_attention(nb::module_& module);
 void bind_dlpack(nb::module_& module);
+void bind_inspect(nb::module_& module);
 
 }  // namespace foveate::python
 

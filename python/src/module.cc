@@ -6,4 +6,5 @@ NB_MODULE(_engine, module) {
   module.doc() = "The engine, on NumPy arrays of its own axes. Not for use: foveate is.";
   bind_attention(module);
   bind_dlpack(module);
+  bind_inspect(module);
 }
