@@ -53,8 +53,9 @@ def given_output(out: Any, name: str, shape: tuple[int, ...], axes: Axes, dtype:
     return Output(own.array, own.engine, out, view)
 
 
-def _shaped(array: Any, name: str, shape: tuple[int, ...]) -> View:
-    view = view_of(array, name)
+def shaped(array: Any, name: str, shape: tuple[int, ...], dtypes: tuple[np.dtype[Any], ...] = FLOATS) -> View:
+    """An array that has to have this shape."""
+    view = view_of(array, name, dtypes)
     if view.shape != shape:
         raise ValueError(f"{name}: shape {list(view.shape)}, expected {list(shape)}")
     return view
@@ -119,13 +120,13 @@ class Operands:
     def backward(self, d_o: Any, o: Any, lse: Any) -> tuple[View, View, View]:
         """o, lse and d_o on the engine's axes."""
         rows = self.q_axes.rows(*self.arrays[0].shape[1:3])
-        lse_engine = self.q_axes.engine_rows(_shaped(lse, "lse", rows))
+        lse_engine = self.q_axes.engine_rows(shaped(lse, "lse", rows))
         return self.output_shaped(o, "o"), lse_engine, self.output_shaped(d_o, "d_o")
 
     def output_shaped(self, array: Any, name: str) -> View:
         """An input of o's shape on the engine's axes."""
         h, n = self.arrays[0].shape[1:3]
-        return self.q_axes.engine(_shaped(array, name, self.q_axes.shape(h, n, self.arrays[2].shape[3])))
+        return self.q_axes.engine(shaped(array, name, self.q_axes.shape(h, n, self.arrays[2].shape[3])))
 
     def gradients(self, dq: bool, dk: bool, dv: bool, dbias: bool, dsinks: bool) -> tuple[Output | None, ...]:
         """Memory for those wanted."""
