@@ -7,80 +7,13 @@ from foveate._arrays import View
 
 version: str
 
-def attention(
-    q: View,
-    k: View,
-    v: View,
-    o: View | None,
-    lse: View | None,
-    weights: View | None,
-    options: dict[str, Any],
-    threads: int,
-) -> None: ...
-def attention_backward(
-    q: View,
-    k: View,
-    v: View,
-    o: View,
-    lse: View,
-    d_o: View,
-    dq: View | None,
-    dk: View | None,
-    dv: View | None,
-    dbias: View | None,
-    dsinks: View | None,
-    options: dict[str, Any],
-    threads: int,
-) -> None: ...
-def additive_attention(
-    q: View,
-    k: View,
-    v: View,
-    w_q: View | None,
-    w_k: View | None,
-    w: View | None,
-    b: View | None,
-    o: View | None,
-    lse: View | None,
-    weights: View | None,
-    options: dict[str, Any],
-    threads: int,
-) -> None: ...
-def additive_attention_backward(
-    q: View,
-    k: View,
-    v: View,
-    w_q: View | None,
-    w_k: View | None,
-    w: View | None,
-    b: View | None,
-    o: View,
-    lse: View,
-    d_o: View,
-    dq: View | None,
-    dk: View | None,
-    dv: View | None,
-    dbias: View | None,
-    dsinks: View | None,
-    dw_q: View | None,
-    dw_k: View | None,
-    dw: View | None,
-    db: View | None,
-    options: dict[str, Any],
-    threads: int,
-) -> None: ...
-def linear_attention(q: View, k: View, v: View, o: View, options: dict[str, Any], threads: int) -> None: ...
-def linear_attention_backward(
-    q: View,
-    k: View,
-    v: View,
-    d_o: View,
-    dq: View | None,
-    dk: View | None,
-    dv: View | None,
-    options: dict[str, Any],
-    threads: int,
-) -> None: ...
+# q, k, v, then what the C++ call has, in its order: parameters, o, lse, d_o and outputs.
+def attention(*arrays: View | None, options: dict[str, Any], threads: int) -> None: ...
+def attention_backward(*arrays: View | None, options: dict[str, Any], threads: int) -> None: ...
+def additive_attention(*arrays: View | None, options: dict[str, Any], threads: int) -> None: ...
+def additive_attention_backward(*arrays: View | None, options: dict[str, Any], threads: int) -> None: ...
+def linear_attention(*arrays: View | None, options: dict[str, Any], threads: int) -> None: ...
+def linear_attention_backward(*arrays: View | None, options: dict[str, Any], threads: int) -> None: ...
 def merge(o_a: View, lse_a: View, o_b: View, lse_b: View, o: View | None, lse: View | None, threads: int) -> None: ...
 def dropout_mask(keep: View, options: dict[str, Any], threads: int) -> None: ...
 def make_blocks(
@@ -146,14 +79,7 @@ class KvCache:
     def truncate(self, sequence: int, length: int) -> None: ...
     def remove(self, sequence: int) -> None: ...
     def length(self, sequence: int) -> int: ...
-    def usage(self) -> dict[str, int]: ...
+    def usage(self) -> dict[str, Any]: ...
     def attend(
-        self,
-        q: View,
-        sequences: list[int],
-        o: View | None,
-        lse: View | None,
-        weights: View | None,
-        options: dict[str, Any],
-        threads: int,
+        self, q: View, sequences: list[int], *outputs: View | None, options: dict[str, Any], threads: int
     ) -> None: ...

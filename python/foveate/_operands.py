@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +32,11 @@ class Output:
             return self.given
         array = self.array.sum(axis=self.sum_over, keepdims=True) if self.sum_over else self.array
         return like(array, q)
+
+
+def engines(outputs: Iterable[Output | None]) -> list[View | None]:
+    """Where the engine writes."""
+    return [None if output is None else output.engine for output in outputs]
 
 
 def output_of(shape: tuple[int, ...], axes: Axes, dtype: np.dtype[Any]) -> Output:
