@@ -269,7 +269,8 @@ def attention_backward(
 
     Returns:
         Gradients, a named tuple: dq, dk and dv shaped as q, k and v and of their types (of int8, float32: by the number
-        meant), dbias shaped as bias, dsinks [h_q] of lse's type; None for what is not wanted. All of q's kind.
+        meant), dbias shaped as bias and of its type (of lse's, where some of several
+        leading axes were broadcast), dsinks [h_q] of lse's type; None for what is not wanted. All of q's kind.
 
     Raises:
         As attention; keys in pages have no gradients.

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,7 @@ class Output:
     given: Any = None
     copy_to: View | None = None
     sum_over: tuple[int, ...] = ()
+    summed_shape: tuple[int, ...] = ()
 
     def result(self, q: Any) -> Any:
         """What the caller gets, after the engine has written."""
@@ -30,8 +32,9 @@ class Output:
             self.copy_to[...] = self.array
         if self.given is not None:
             return self.given
-        array = self.array.sum(axis=self.sum_over, keepdims=True) if self.sum_over else self.array
-        return like(array, q)
+        if self.sum_over:
+            return like(self.array.sum(axis=self.sum_over).reshape(self.summed_shape), q)
+        return like(self.array, q)
 
 
 def engines(outputs: Iterable[Output | None]) -> list[View | None]:
@@ -150,13 +153,12 @@ class Operands:
         if "bias" not in self.options:
             raise ValueError("dbias: given without bias")
         bias = view_of(self.given["bias"], "bias")
-        dtype = main if bias.dtype == FLOATS[0] else bias.dtype
-        engine = make(self.options["bias"].shape, dtype)
-        if engine.size == bias.size:
+        extents = self.options["bias"].shape
+        if math.prod(extents) == bias.size:
+            engine = make(extents, main if bias.dtype == FLOATS[0] else bias.dtype)
             return Output(engine.reshape(bias.shape), engine)
-        # Some of several leading axes were broadcast: these are summed over at the end.
-        lead = self.pair_axes().lead
+        # Some of several leading axes were broadcast: these are summed over at the end, in the computing type.
+        engine, lead = make(extents, main), self.pair_axes().lead
         shape = (1,) * (len(lead) + 3 - bias.ndim) + bias.shape
         over = tuple(axis for axis, extent in enumerate(lead) if shape[axis] != extent)
-        array = engine.reshape(lead + bias.shape[-3:])
-        return Output(array, engine, sum_over=over)
+        return Output(engine.reshape(lead + bias.shape[-3:]), engine, sum_over=over, summed_shape=bias.shape)
