@@ -1,6 +1,6 @@
 # Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
-"""Attention and its gradients in float64 by plain einsum, all options, the n_q x n_kv matrix in full: what the engine is
-compared with. Written from the contract alone; shares nothing with the engine. Arrays are [b, h, n, d]."""
+"""Attention and its gradients in float64 by plain einsum, all options, the n_q x n_kv matrix in full: what the engine
+is compared with. Written from the contract alone; shares nothing with the engine. Arrays are [b, h, n, d]."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ def philox(seed, counter):
 
 def keeps(shape, p, seed, positions, kv_offset):
     """keep_ij of dropout, [b, h, n_q, n_kv]; positions [b, n_q]."""
-    b, h, n_q, n_kv = shape
+    b, h, _, n_kv = shape
     j = kv_offset + np.arange(n_kv)
     counter = np.zeros((*shape, 4), np.int64)
     counter[..., 0] = j // 4

@@ -3,13 +3,14 @@
 
 import array
 import gc
+import itertools
 
 import ml_dtypes
 import numpy as np
 import pytest
-from exporters import Exporter, bits_of_bfloat16
 
 import foveate
+from exporters import Exporter, bits_of_bfloat16
 
 BFLOAT16 = ml_dtypes.bfloat16
 
@@ -110,7 +111,7 @@ def test_packed_and_paged_sequences(rng):
     starts = np.cumsum([0, *lengths])
     q, k, v = (rng.standard_normal((9, 2, 8), dtype=np.float32) for _ in range(3))
     packed = foveate.attention(q, k, v, layout="bnhd", causal=True, q_starts=starts, kv_starts=starts)
-    for first, last in zip(starts, starts[1:], strict=False):
+    for first, last in itertools.pairwise(starts):
         one = foveate.attention(q[first:last], k[first:last], v[first:last], layout="bnhd", causal=True)
         assert same_bits(packed[first:last], one)
     weights = foveate.attention(q, k, v, layout="bnhd", q_starts=starts, kv_starts=starts, return_weights=True).weights

@@ -3,11 +3,11 @@
 
 import ml_dtypes
 import numpy as np
-import oracle
 from hypothesis import given, note
 from hypothesis import strategies as st
 
 import foveate
+import oracle
 
 BFLOAT16 = ml_dtypes.bfloat16
 HALF_STEP = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-24, "bfloat16": 2.0**-24}
@@ -100,7 +100,7 @@ def test_attention_is_within_its_bound(call):
 
 @given(calls())
 def test_gradients_are_near(call):
-    """The bound of gradients is derived and tested in tests/; here it is that the right arrays reach the right places."""
+    """The bound of gradients is tested in tests/; here it is that the right arrays reach the right places."""
     q, k, v, options = call
     if q.dtype not in (np.float64, np.float32):
         q, k, v = (x.astype(np.float32) for x in (q, k, v))
