@@ -135,7 +135,7 @@ class Inspection:
         lead = axes.lead + ((h,) if axes.ndim > 2 else ())
 
         def of_heads(array: View, *more: int) -> View:
-            return array.reshape(*lead, *more)
+            return array.reshape((*lead, *more))
 
         self.shape = (report.batch(), h, n_q, n_kv)
         self.scale = report.scale
