@@ -1,5 +1,5 @@
 # Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
-"""The documentation as a site: `make docs`. Its pages are the Markdown files that the repository shows as they stand."""
+"""The documentation as a site: `make docs`. Its pages are the Markdown files that the repository shows as they are."""
 
 import re
 from pathlib import Path
@@ -28,8 +28,8 @@ html_show_sphinx = False
 
 
 def link_to_sources(app, docname, source):
-    """Links to files of the repository are right where it is browsed. Here headers have their page of the reference, and
-    other files are downloads, which Sphinx makes of links to what is no page."""
+    """Links to files of the repository are right where it is browsed. Here headers have their page of the reference,
+    and other files are downloads, which Sphinx makes of links to what is no page."""
     up = "../" * docname.count("/")
     source[0] = re.sub(
         r"\[([^\]]+)\]\((?:\.\./)+include/foveate/(\w+)\.h\)",

@@ -1,19 +1,21 @@
 # Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 """What the documentation shows is what happens: every snippet of README.md and docs/ is run, page by page.
 
-console   each "$ " line in a shell, in a folder of the page's own; what it prints is held against what the page shows: "..." stands
-          for any lines, and numbers may differ in their last digits, as they do between instruction sets
+console   each "$ " line in a shell, in a folder of the page's own; what it prints is held against what the page shows:
+          "..." stands for any lines, and numbers may differ in their last digits, as between instruction sets
 sh        in the same folder; has to succeed
 python    one after the other, in one process of the page's own, in that folder too
-c, cpp    compiled and run, or where there is no main(), a part of a file of examples/ or tests/, which tests compile and run
-cmake, js, make   such a part
+c, cpp    compiled and run; or where there is no main(), a part of a file of examples/ or tests/, which are run too
+cmake, js such a part
 
-A block is left out where the line before its fence says why: <!-- not run: it needs ... -->. Called by ctest, which hands over the programs:
+A block is left out where the line before its fence says why: <!-- not run: it needs ... -->. Called by ctest, which
+hands over the programs:
 
-    python3 tests/docs_test.py --binaries build/release --compile 'g++ ...' [--python PYTHON] [unittest's own options]
+    python3 tests/docs_test.py --binaries build/release --compile 'g++ ...' --compile-c 'gcc ...' --python PYTHON
 """
 
 import argparse
+import functools
 import os
 import re
 import subprocess
@@ -56,7 +58,7 @@ def same(shown, printed):
     number = r"\d[\d.]*(?:e[-+]?\d+)?"
     if re.sub(number, "0", " ".join(shown.split())) != re.sub(number, "0", " ".join(printed.split())):
         return False
-    for a, b in zip(re.findall(number, shown), re.findall(number, printed)):
+    for a, b in zip(re.findall(number, shown), re.findall(number, printed), strict=True):
         try:
             x, y = float(a), float(b)
         except ValueError:
@@ -88,6 +90,15 @@ def squeezed(text):
     return " ".join(text.split())
 
 
+@functools.cache
+def examples():
+    """The programs that tests compile and run, squeezed."""
+    kinds = (".c", ".cc", ".rs", ".txt", ".cmake", ".mjs")
+    files = [f for part in ("examples", "tests") for f in (ROOT / part).rglob("*") if f.suffix in kinds]
+    # Its own test runs what the package's README shows.
+    return [squeezed(f.read_text()) for f in [*files, ROOT / "web/package/README.md"]]
+
+
 class Snippets(unittest.TestCase):
     """A test a page; made below."""
 
@@ -108,7 +119,7 @@ class Snippets(unittest.TestCase):
                     elif block.language == "python" and not done_python:
                         done_python = True
                         self.run_python(python, folder)
-                    elif block.language in ("c", "cpp", "cmake", "js", "make", "ts"):
+                    elif block.language in ("c", "cpp", "cmake", "js"):
                         self.run_code(block, folder)
 
     def shell(self, command, folder, allowed=(0,)):
@@ -144,15 +155,15 @@ class Snippets(unittest.TestCase):
 
     def run_code(self, block, folder):
         if not re.search(r"\bmain\(", block.text):
-            files = [f for part in ("examples", "tests", "web") for f in (ROOT / part).rglob("*") if f.is_file()]
-            files = [f for f in files if f.suffix in (".cc", ".c", ".txt", ".cmake", ".mjs", ".js", ".ts") and "node_modules" not in f.parts]
-            self.assertTrue(any(squeezed(block.text) in squeezed(f.read_text()) for f in files), "part of no example:\n" + block.text)
+            found = any(squeezed(block.text) in example for example in examples())
+            self.assertTrue(found, "part of no example:\n" + block.text)
             return
-        source = Path(folder) / ("snippet." + {"c": "c", "cpp": "cc"}[block.language])
-        source.write_text(block.text)
-        command = PROGRAMS.compile_c if block.language == "c" else PROGRAMS.compile
+        language = {"c": "c", "cpp": "cc"}[block.language]
+        command = PROGRAMS.compile_c if language == "c" else PROGRAMS.compile
         if not command:
-            self.skipTest(f"no compiler for {block.language}")
+            self.skipTest(f"{block.language}: not built")
+        source = Path(folder) / f"snippet.{language}"
+        source.write_text(block.text)
         self.shell(command.replace("SOURCE", str(source)).replace("PROGRAM", "./snippet"), folder)
         self.shell("./snippet", folder)
 
