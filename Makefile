@@ -71,13 +71,13 @@ test-highway: ## the engine's tests with the newest Highway that Debian has; nee
 package: ## Debian packages of the library and the command line, into build/package/packages
 	@scripts/package
 
-test-package: package ## the packages in a clean root: installed, used, removed; needs root
+test-package: ## the packages in a clean root: installed, used, removed; needs root
 	@scripts/test-package
 
 npm-package: ## the npm package, into build/npm
 	@scripts/npm-package
 
-test-npm: npm-package ## the npm package installed in a project: in Node, in TypeScript, in Chromium
+test-npm: ## the npm package installed in a project: in Node, in TypeScript, in Chromium
 	@scripts/test-npm
 
 check-all: format-check tidy test targets asan ubsan tsan fuzz test-arm test-highway test-package test-npm ## all of it: the long round

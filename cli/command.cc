@@ -100,7 +100,9 @@ std::string names_of(const CLI::Option& option) {
   return option.get_option_text().empty() ? text : text + " " + option.get_option_text();
 }
 
-std::vector<std::string> choices_of(const CLI::Option& option) {
+std::vector<std::string> choices_of(const Command& command, const CLI::Option& option) {
+  const auto& known = command.manual().words;
+  if (const auto words = known.find(option.get_name()); words != known.end()) return words->second;
   const std::string& form = option.get_option_text();
   if (form.find('|') == form.npos) return {};
   std::vector<std::string> words = split(form, '|');

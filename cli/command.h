@@ -5,6 +5,7 @@
 #define FOVEATE_CLI_COMMAND_H_
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -31,7 +32,8 @@ struct Manual {
   std::vector<Example> examples;
   std::vector<Meaning> exit_status;
   std::vector<Meaning> environment = {};
-  std::vector<std::string> see_also = {};  ///< commands
+  std::vector<std::string> see_also = {};                      ///< commands
+  std::map<std::string, std::vector<std::string>> words = {};  ///< "--claim": names to complete its value with
 };
 
 /// The call as it is typed, in lines of at most `width` columns, each but the last ending in a backslash.
@@ -73,8 +75,8 @@ std::vector<OptionGroup> groups_of(const CLI::App& command);
 /// "-h, --help" and "--q F".
 std::string names_of(const CLI::Option& option);
 
-/// The words that an option takes, of "en|zh"; none where it takes something else.
-std::vector<std::string> choices_of(const CLI::Option& option);
+/// The words that an option of a command takes: "en|zh", or those of the manual. None where it takes something else.
+std::vector<std::string> choices_of(const Command& command, const CLI::Option& option);
 
 }  // namespace foveate::cli
 

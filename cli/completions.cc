@@ -47,7 +47,7 @@ std::string bash_values(const Command& command) {
     std::string answer = "COMPREPLY=()";  // a number, a name: nothing to offer
     if (takes_file(*option)) answer = "_foveate_files -f";
     if (takes_folder(*option)) answer = "_foveate_files -d";
-    if (const auto words = choices_of(*option); !words.empty()) {
+    if (const auto words = choices_of(command, *option); !words.empty()) {
       answer = fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$word\"))", fmt::join(words, " "));
     }
     text += fmt::format("    '{} {}') {} ;;\n", command.get_name(), option->get_name(), answer);
@@ -65,14 +65,14 @@ std::string zsh_description(std::string_view text) {
   return result;
 }
 
-std::string zsh_option(const CLI::Option& option) {
+std::string zsh_option(const Command& command, const CLI::Option& option) {
   const std::string description = zsh_description(option.get_description());
   const std::string& form = option.get_option_text();
   std::string value;
   if (!form.empty()) value = fmt::format(":{}: ", zsh_description(form));
   if (takes_file(option)) value = ":file:_files";
   if (takes_folder(option)) value = ":folder:_files -/";
-  if (const auto words = choices_of(option); !words.empty()) {
+  if (const auto words = choices_of(command, option); !words.empty()) {
     value = fmt::format(":{}:({})", zsh_description(form), fmt::join(words, " "));
   }
   if (option.get_snames().empty()) return shell_word(fmt::format("{}[{}]{}", option.get_name(), description, value));
@@ -80,21 +80,21 @@ std::string zsh_option(const CLI::Option& option) {
                      shell_word(fmt::format("[{}]{}", description, value)));
 }
 
-std::string zsh_options(const CLI::App& command, std::string_view indent) {
+std::string zsh_options(const Command& command, std::string_view indent) {
   std::string text;
   for (const CLI::Option* option : command.get_options()) {
-    text += fmt::format(" \\\n{}{}", indent, zsh_option(*option));
+    text += fmt::format(" \\\n{}{}", indent, zsh_option(command, *option));
   }
   return text;
 }
 
-std::string fish_options(const CLI::App& command, std::string_view condition) {
+std::string fish_options(const Command& command, std::string_view condition) {
   std::string text;
   for (const CLI::Option* option : command.get_options()) {
     text += fmt::format("complete -c foveate -n '{}'", condition);
     for (const std::string& name : option->get_snames()) text += " -s " + name;
     for (const std::string& name : option->get_lnames()) text += " -l " + name;
-    if (const auto words = choices_of(*option); !words.empty()) {
+    if (const auto words = choices_of(command, *option); !words.empty()) {
       text += fmt::format(" -x -a '{}'", fmt::join(words, " "));
     } else if (takes_file(*option)) {
       text += " -r -F";

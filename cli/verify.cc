@@ -192,6 +192,16 @@ int run(const VerifyArguments& arguments) {
   return report.differing().empty() ? 0 : kExitFailure;
 }
 
+/// Families and claims.
+std::vector<std::string> claim_names() {
+  std::vector<std::string> names;
+  for (const Claim& claim : claims::all_claims()) {
+    if (std::find(names.begin(), names.end(), claim.family) == names.end()) names.push_back(claim.family);
+    if (claim.name != claim.family) names.push_back(claim.name);
+  }
+  return names;
+}
+
 Manual manual() {
   return {.synopsis = "[OPTION]...",
           .paragraphs =
@@ -204,7 +214,8 @@ Manual manual() {
                           {"1", "some are not; or something failed, such as a full disk"},
                           {"2", "a wrong call: one line on standard error"},
                           {"130", "interrupted by Ctrl-C, with nothing written"}},
-          .see_also = {"verify-bits"}};
+          .see_also = {"verify-bits"},
+          .words = {{"--claim", claim_names()}}};
 }
 
 }  // namespace

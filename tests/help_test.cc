@@ -140,6 +140,7 @@ const std::vector<Asked> kAsked = {{"foveate verify", {"verify", "verify-bits"}}
                                    {"foveate attend --causal --q qu", {"queries.npy"}},
                                    {"foveate verify-bits --target ", {"all"}},
                                    {"foveate verify --figures ", {"folder/"}},
+                                   {"foveate verify --claim large-", {"large-d_k-needs-scaling"}},
                                    {"foveate demo --lang ", {"en", "zh"}}};
 
 class Completions : public Help {
