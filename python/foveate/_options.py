@@ -11,6 +11,7 @@ import numpy as np
 
 from foveate._arrays import BOOLS, FLOATS, INTEGERS, View, view_of
 from foveate._axes import Axes, Layout
+from foveate._cores import usable_cores
 
 
 class ScoreOptions(TypedDict, total=False):
@@ -77,8 +78,8 @@ def real(value: Any, name: str) -> float:
 
 
 def threads_of(value: Any) -> int:
-    """How many threads at most; 0 for all cores."""
-    return 0 if value is None else integer(value, "threads", 1, 65536)
+    """How many threads at most; all cores for None."""
+    return usable_cores() if value is None else integer(value, "threads", 1, 65536)
 
 
 def _axis(name: str, array: Any, dtypes: tuple[np.dtype[Any], ...]) -> View:
