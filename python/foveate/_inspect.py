@@ -165,7 +165,8 @@ class Inspection:
     def plot(self, pooling: Literal["largest", "mean"] = "largest", *, lang: Literal["en", "zh"] = "en") -> Any:
         """Draws a map of each head with matplotlib, which has to be installed; returns the Figure.
 
-        Queries run down, keys to the right, and darker is more weight, by one scale for all.
+        Queries run down, keys to the right, and darker is more weight, by one scale for all. Chinese wants a font that
+        has it, of those that are looked for; where there is none the labels are English.
         """
         return plot_of(self, pooling, lang)
 

@@ -34,7 +34,8 @@ def plot_of(inspection: Inspection, pooling: str, lang: str) -> Any:
     rows = max(1, -(-len(maps) // columns))
     figure = Figure(figsize=(_INCHES * columns + 1, _INCHES * rows), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
-    font: dict[str, Any] = {"fontfamily": _families(lang)}
+    families, lang = _families(lang)
+    font: dict[str, Any] = {"fontfamily": families}
     top = float(maps.max(initial=0)) or 1
     image = None
     for number, panel in enumerate(panels):
@@ -51,15 +52,16 @@ def plot_of(inspection: Inspection, pooling: str, lang: str) -> Any:
     return figure
 
 
-def _families(lang: str) -> list[str]:
-    """matplotlib's own font, and behind it what is installed of those that have Chinese."""
+def _families(lang: str) -> tuple[list[str], str]:
+    """matplotlib's own fonts, and behind them those installed that have Chinese; and the language that they can write."""
     from matplotlib import font_manager, rcParams
 
     own = list(rcParams["font.family"])
     if lang != "zh":
-        return own
+        return own, lang
     installed = set(font_manager.get_font_names())
-    return own + [name for name in _CHINESE_FONTS if name in installed]
+    chinese = [name for name in _CHINESE_FONTS if name in installed]
+    return own + chinese, "zh" if chinese else "en"
 
 
 def _title(number: int, b: int, h: int, lang: str) -> str:

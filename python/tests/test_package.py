@@ -82,7 +82,9 @@ def test_types(tmp_path):
     pytest.importorskip("mypy")
     package = Path(foveate.__file__).resolve().parent
     user = Path(__file__).parent / "typed_user.py"
-    environment = os.environ | {"MYPYPATH": str(package.parent), "MYPY_CACHE_DIR": str(tmp_path)}
+    environment = os.environ | {"MYPY_CACHE_DIR": str(tmp_path)}
+    if package.parent.name != "site-packages":  # where mypy looks by itself
+        environment["MYPYPATH"] = str(package.parent)
     command = [sys.executable, "-m", "mypy", "--strict", str(user), "-p", "foveate"]
     for part in (command[:-2], [*command[:4], *command[5:]]):
         run = subprocess.run(part, env=environment, capture_output=True, text=True)
