@@ -10,7 +10,7 @@ from foveate._arrays import View, view_of
 from foveate._axes import Axes, same_lead
 from foveate._inspect_html import html_of
 from foveate._inspect_plot import plot_of
-from foveate._options import ScoreOptions, check_names, for_engine, integer, threads_of
+from foveate._options import ScoreOptions, check_language, check_names, for_engine, integer, threads_of
 
 
 class HeadFigures(NamedTuple):
@@ -151,6 +151,7 @@ class Inspection:
 
     def text(self, lang: Literal["en", "zh"] = "en") -> str:
         """What stands out, a line a finding."""
+        check_language(lang)
         if not self.findings:
             return {"en": "Nothing stands out.", "zh": "没有特别之处。"}[lang]
         return "\n".join(finding["text"][lang] for finding in self.findings)

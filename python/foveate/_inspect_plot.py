@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from foveate._options import check_language
+
 if TYPE_CHECKING:
     from foveate._inspect import Inspection
 
@@ -19,6 +21,7 @@ _MOST_HEADS = 64
 
 def plot_of(inspection: Inspection, pooling: str, lang: str) -> Any:
     """A Figure with a map of each head, the first 64 of them."""
+    check_language(lang)
     if pooling not in ("largest", "mean"):
         raise ValueError(f"pooling: {pooling!r}, expected 'largest' or 'mean'")
     if inspection.maps is None:
@@ -53,7 +56,7 @@ def plot_of(inspection: Inspection, pooling: str, lang: str) -> Any:
 
 
 def _families(lang: str) -> tuple[list[str], str]:
-    """matplotlib's own fonts, and behind them those installed that have Chinese; and the language that they can write."""
+    """matplotlib's own fonts, and behind them those installed that have Chinese; and the language they can write."""
     from matplotlib import font_manager, rcParams
 
     own = list(rcParams["font.family"])

@@ -102,6 +102,8 @@ def test_plot_and_html(qkv, monkeypatch):
     assert html.count("<tr>") == 9 and "<script" not in html
     with pytest.raises(ValueError, match="^pooling: "):
         seen.plot("least")
+    with pytest.raises(ValueError, match="^lang: 'fr'"):
+        seen.text("fr")
 
 
 @pytest.mark.parametrize(
