@@ -86,20 +86,24 @@ def test_nothing_to_inspect():
     assert seen.maps is None and (seen.rows.lse == -np.inf).all()
 
 
-def test_plot_and_html(qkv):
+def test_plot_and_html(qkv, monkeypatch):
     pytest.importorskip("matplotlib")
     seen = foveate.inspect(*qkv)
     figure = seen.plot()
     panels = [axes for axes in figure.axes if axes.images]
     assert len(panels) == 8 and panels[5].get_title() == "batch 1, head 1"
     assert panels[0].images[0].get_array().shape == (48, 48)
-    assert seen.plot("mean", lang="zh").axes[0].get_title() == "批次 0，头 0"
+    for fonts, title in ((("DejaVu Sans",), "批次 0，头 0"), ((), "batch 0, head 0")):
+        monkeypatch.setattr("foveate._inspect_plot._CHINESE_FONTS", fonts)
+        assert seen.plot("mean", lang="zh").axes[0].get_title() == title
     with pytest.raises(ValueError, match="^maps: there are none"):
         foveate.inspect(*qkv, map_cells=0).plot()
     html = seen._repr_html_()
     assert html.count("<tr>") == 9 and "<script" not in html
     with pytest.raises(ValueError, match="^pooling: "):
         seen.plot("least")
+    with pytest.raises(ValueError, match="^lang: 'fr'"):
+        seen.text("fr")
 
 
 @pytest.mark.parametrize(
