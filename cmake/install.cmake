@@ -14,6 +14,12 @@ if(TARGET foveate_tbb)
   install(EXPORT foveateTbbTargets NAMESPACE foveate:: DESTINATION ${FOVEATE_CMAKE_DIR})
 endif()
 
+# So has the C interface: it brings the engine along, and needs neither Highway nor a C++ compiler.
+if(TARGET foveate_c)
+  install(TARGETS foveate_c EXPORT foveateCTargets FILE_SET HEADERS)
+  install(EXPORT foveateCTargets NAMESPACE foveate:: DESTINATION ${FOVEATE_CMAKE_DIR})
+endif()
+
 # A static library leaves its own libraries to whoever links it.
 get_target_property(FOVEATE_TYPE foveate TYPE)
 if(FOVEATE_TYPE STREQUAL STATIC_LIBRARY)
@@ -30,6 +36,10 @@ install(FILES ${PROJECT_BINARY_DIR}/foveateConfig.cmake ${PROJECT_BINARY_DIR}/fo
 file(RELATIVE_PATH FOVEATE_PC_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/foveate.pc.in ${PROJECT_BINARY_DIR}/foveate.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/foveate.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+if(TARGET foveate_c)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/foveate_c.pc.in ${PROJECT_BINARY_DIR}/foveate_c.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/foveate_c.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
 
 if(TARGET foveate_cli)
   # With shared libraries the command line finds them beside it, wherever the prefix is.
