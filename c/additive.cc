@@ -79,7 +79,7 @@ Status plan_backward(const foveate_attention_shape* shape, const foveate_additiv
 }  // namespace
 }  // namespace foveate::c
 
-using namespace foveate::c;  // NOLINT(google-build-using-namespace): what follows is C
+using namespace foveate::c;  // what follows is C
 
 foveate_status foveate_additive_attention(const foveate_const_tensor* q, const foveate_const_tensor* k,
                                           const foveate_const_tensor* v, const foveate_additive_parameters* parameters,

@@ -103,7 +103,7 @@ Status write_blocks(const foveate_block_pattern* pattern, const foveate_tensor* 
 }  // namespace
 }  // namespace foveate::c
 
-using namespace foveate::c;  // NOLINT(google-build-using-namespace): what follows is C
+using namespace foveate::c;  // what follows is C
 
 void foveate_attention_options_init(foveate_attention_options* options, size_t size) {
   fill(foveate_attention_options FOVEATE_ATTENTION_OPTIONS_INIT, options, size);

@@ -5,7 +5,7 @@
 #include "foveate/status.h"
 #include "foveate/target.h"
 
-using namespace foveate;  // NOLINT(google-build-using-namespace): what follows is C
+using namespace foveate;  // what follows is C
 
 int32_t foveate_abi_version() { return FOVEATE_ABI_VERSION; }
 

@@ -95,7 +95,7 @@ Status trace_to(const foveate_const_tensor* q, const foveate_const_tensor* k, co
 }  // namespace
 }  // namespace foveate::c
 
-using namespace foveate::c;  // NOLINT(google-build-using-namespace): what follows is C
+using namespace foveate::c;  // what follows is C
 
 foveate_status foveate_inspect(const foveate_const_tensor* q, const foveate_const_tensor* k,
                                const foveate_inspect_outputs* outputs, const foveate_attention_options* options,

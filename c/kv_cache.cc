@@ -107,7 +107,7 @@ Status view(const foveate_kv_cache* cache, const int64_t* sequences, int64_t n, 
 }  // namespace
 }  // namespace foveate::c
 
-using namespace foveate::c;  // NOLINT(google-build-using-namespace): what follows is C
+using namespace foveate::c;  // what follows is C
 
 void foveate_kv_cache_options_init(foveate_kv_cache_options* options, size_t size) {
   fill(foveate_kv_cache_options FOVEATE_KV_CACHE_OPTIONS_INIT, options, size);

@@ -43,7 +43,7 @@ Status plan_linear(const foveate_attention_shape* shape, int64_t workers, bool b
 }  // namespace
 }  // namespace foveate::c
 
-using namespace foveate::c;  // NOLINT(google-build-using-namespace): what follows is C
+using namespace foveate::c;  // what follows is C
 
 foveate_status foveate_linear_attention(const foveate_const_tensor* q, const foveate_const_tensor* k,
                                         const foveate_const_tensor* v, const foveate_tensor* o,

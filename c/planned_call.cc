@@ -83,7 +83,7 @@ Status begin_linear_backward(foveate_call* call, const foveate_const_tensor* q, 
 }  // namespace
 }  // namespace foveate::c
 
-using namespace foveate::c;  // NOLINT(google-build-using-namespace): what follows is C
+using namespace foveate::c;  // what follows is C
 
 foveate_status foveate_attention_begin(foveate_call* call, const foveate_const_tensor* q, const foveate_const_tensor* k,
                                        const foveate_const_tensor* v, const foveate_attention_outputs* outputs,

@@ -205,6 +205,80 @@ TYPED_TEST(CGradients, HaveTheBitsOfCpp) {
   });
 }
 
+/// Does all of a planned call, the tasks of each round backwards, by two workers in turn.
+void run_and_end(foveate_call* call) {
+  Message message;
+  for (int64_t round = 0; round < foveate_call_rounds(call); ++round) {
+    for (int64_t task = foveate_call_tasks(call, round) - 1; task >= 0; --task) {
+      EXPECT_C_OK(foveate_call_run(call, round, task, 1, task % 2, message.text, sizeof message.text), message);
+    }
+  }
+  EXPECT_EQ(foveate_call_run(call, foveate_call_rounds(call), 0, 1, 0, message.text, sizeof message.text),
+            FOVEATE_INVALID_ARGUMENT);
+  EXPECT_STRNE(message.text, "");
+  foveate_call_end(call);
+}
+
+TEST(CPlanned, GradientsHaveTheBitsOfCpp) {
+  using F = Family<float, float>;
+  foveate_execution execution = FOVEATE_EXECUTION_INIT;
+  execution.workers = 2;
+  for (const AttentionShape& shape : {kShape, AttentionShape{.n_q = 130, .n_kv = 700, .d_k = 8, .d_v = 5}}) {
+    const BackwardProblem<F> problem(shape, kAllFeatures, 0.25);
+    const BackwardCall& call = problem.call;
+    const GradientsOf<F> expected = gradients_of<F>(call);
+    const foveate_attention_options options = in_c(call.options);
+    foveate_call planned;
+    Message message;
+    GradientsOf<F> got(call);
+    {
+      // Views and structs may be gone once the call has begun; arrays not.
+      const foveate_const_tensor q = in_c(call.q), k = in_c(call.k), v = in_c(call.v), o = in_c(call.o),
+                                 lse = in_c(call.lse), d_o = in_c(call.d_o);
+      const foveate_attention_gradients gradients = in_c(got.views());
+      ASSERT_C_OK(foveate_attention_backward_begin(&planned, &q, &k, &v, &o, &lse, &d_o, &gradients, &options,
+                                                   &execution, message.text, sizeof message.text),
+                  message);
+    }
+    run_and_end(&planned);
+    expect_same_bits(expected, got);
+  }
+}
+
+TEST(CPlanned, LinearAttentionHasTheBitsOfCpp) {
+  using F = Family<float, float>;
+  foveate_execution execution = FOVEATE_EXECUTION_INIT;
+  execution.workers = 2;
+  const Problem<float> problem({.n_q = 1100, .n_kv = 2100, .d_k = 8, .d_v = 5}, kPlain);
+  const Call& c = problem.call;
+  const Result<float> some = attend<float>(c);
+  const ConstTensor gradient = view(some.o.data(), some.b, some.h, some.n, some.d);
+  const foveate_const_tensor q = in_c(c.q), k = in_c(c.k), v = in_c(c.v), d_o = in_c(gradient);
+  const auto views = [](GradientsOf<F>& g) {
+    const AttentionGradients of = g.views();
+    return LinearGradients{.dq = of.dq, .dk = of.dk, .dv = of.dv};
+  };
+  const LinearOptions options = {.causal = true};
+  const foveate_linear_options in = in_c(options);
+  Result<float> expected(c), got(c);
+  GradientsOf<F> expected_gradients(c), got_gradients(c);
+  ASSERT_TRUE(linear_attention(c.q, c.k, c.v, expected.outputs().o, options).ok());
+  ASSERT_TRUE(linear_attention_backward(c.q, c.k, c.v, gradient, views(expected_gradients), options).ok());
+  const foveate_tensor o = in_c(got.outputs().o);
+  const foveate_linear_gradients gradients = in_c(views(got_gradients));
+  foveate_call call;
+  Message message;
+  ASSERT_C_OK(foveate_linear_attention_begin(&call, &q, &k, &v, &o, &in, &execution, message.text, sizeof message.text),
+              message);
+  run_and_end(&call);
+  expect_same_bits(expected.o, got.o, "o");
+  ASSERT_C_OK(foveate_linear_attention_backward_begin(&call, &q, &k, &v, &d_o, &gradients, &in, &execution,
+                                                      message.text, sizeof message.text),
+              message);
+  run_and_end(&call);
+  expect_same_bits(expected_gradients, got_gradients);
+}
+
 template <class F>
 class CAdditive : public testing::Test {};
 using AdditiveFamilies =
