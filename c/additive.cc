@@ -8,24 +8,6 @@
 namespace foveate::c {
 namespace {
 
-Status convert(const foveate_additive_parameters* from, AdditiveParameters* to) {
-  foveate_additive_parameters p = FOVEATE_ADDITIVE_PARAMETERS_INIT;
-  FOVEATE_C_RETURN_IF_ERROR(read("parameters", from, &p));
-  *to = {matrix_of(p.w_q), matrix_of(p.w_k), vector_of(p.w), vector_of(p.b)};
-  return {};
-}
-
-Status convert(const foveate_additive_gradients* from, AdditiveGradients* to) {
-  foveate_additive_gradients g = FOVEATE_ADDITIVE_GRADIENTS_INIT;
-  FOVEATE_C_RETURN_IF_ERROR(read("gradients", from, &g));
-  *to = {{tensor_of(&g.dq), tensor_of(&g.dk), tensor_of(&g.dv), tensor_of(&g.dbias), vector_of(g.dsinks)},
-         matrix_of(g.dw_q),
-         matrix_of(g.dw_k),
-         vector_of(g.dw),
-         vector_of(g.db)};
-  return {};
-}
-
 Status attend(const foveate_const_tensor* q, const foveate_const_tensor* k, const foveate_const_tensor* v,
               const foveate_additive_parameters* parameters, const foveate_attention_outputs* outputs,
               const foveate_attention_options* options, const foveate_execution* execution) {
@@ -34,8 +16,8 @@ Status attend(const foveate_const_tensor* q, const foveate_const_tensor* k, cons
   AttentionOptions in;
   Running running;
   FOVEATE_C_RETURN_IF_ERROR(convert(parameters, &with));
-  FOVEATE_C_RETURN_IF_ERROR(c::convert(outputs, &out));
-  FOVEATE_C_RETURN_IF_ERROR(c::convert(options, &in));
+  FOVEATE_C_RETURN_IF_ERROR(convert(outputs, &out));
+  FOVEATE_C_RETURN_IF_ERROR(convert(options, &in));
   FOVEATE_C_RETURN_IF_ERROR(running.read(execution));
   return additive_attention(tensor_of(q), tensor_of(k), tensor_of(v), with, out, in, running.execution());
 }
@@ -51,7 +33,7 @@ Status differentiate(const foveate_const_tensor* q, const foveate_const_tensor* 
   Running running;
   FOVEATE_C_RETURN_IF_ERROR(convert(parameters, &with));
   FOVEATE_C_RETURN_IF_ERROR(convert(gradients, &out));
-  FOVEATE_C_RETURN_IF_ERROR(c::convert(options, &in));
+  FOVEATE_C_RETURN_IF_ERROR(convert(options, &in));
   FOVEATE_C_RETURN_IF_ERROR(running.read(execution));
   return additive_attention_backward(tensor_of(q), tensor_of(k), tensor_of(v), with, tensor_of(o), tensor_of(lse),
                                      tensor_of(d_o), out, in, running.execution());
@@ -60,9 +42,9 @@ Status differentiate(const foveate_const_tensor* q, const foveate_const_tensor* 
 Status plan_forward(const foveate_attention_shape* shape, int64_t d_a, int64_t workers, foveate_plan* plan) {
   AttentionShape of;
   AttentionPlan p;
-  FOVEATE_C_RETURN_IF_ERROR(c::convert(shape, &of));
+  FOVEATE_C_RETURN_IF_ERROR(convert(shape, &of));
   FOVEATE_C_RETURN_IF_ERROR(additive_attention_plan(of, d_a, workers, &p));
-  return answer("plan", plan_of(p.tasks, p.workspace_bytes, 0), plan);
+  return answer("plan", plan_of(p.tasks, p.workspace_bytes, with_call(p.workspace_bytes)), plan);
 }
 
 Status plan_backward(const foveate_attention_shape* shape, const foveate_additive_gradients* gradients, int64_t d_a,
@@ -70,10 +52,10 @@ Status plan_backward(const foveate_attention_shape* shape, const foveate_additiv
   AttentionShape of;
   AdditiveGradients wanted;
   AttentionBackwardPlan p;
-  FOVEATE_C_RETURN_IF_ERROR(c::convert(shape, &of));
+  FOVEATE_C_RETURN_IF_ERROR(convert(shape, &of));
   FOVEATE_C_RETURN_IF_ERROR(convert(gradients, &wanted));
   FOVEATE_C_RETURN_IF_ERROR(additive_attention_backward_plan(of, wanted, d_a, workers, &p));
-  return answer("plan", plan_of(p.tasks, p.workspace_bytes, 0), plan);
+  return answer("plan", plan_of(p.tasks, p.workspace_bytes, with_call(p.workspace_bytes)), plan);
 }
 
 }  // namespace

@@ -209,6 +209,24 @@ Status convert(const foveate_linear_gradients* from, LinearGradients* to) {
   return {};
 }
 
+Status convert(const foveate_additive_parameters* from, AdditiveParameters* to) {
+  foveate_additive_parameters p = FOVEATE_ADDITIVE_PARAMETERS_INIT;
+  FOVEATE_C_RETURN_IF_ERROR(read("parameters", from, &p));
+  *to = {matrix_of(p.w_q), matrix_of(p.w_k), vector_of(p.w), vector_of(p.b)};
+  return {};
+}
+
+Status convert(const foveate_additive_gradients* from, AdditiveGradients* to) {
+  foveate_additive_gradients g = FOVEATE_ADDITIVE_GRADIENTS_INIT;
+  FOVEATE_C_RETURN_IF_ERROR(read("gradients", from, &g));
+  *to = {{tensor_of(&g.dq), tensor_of(&g.dk), tensor_of(&g.dv), tensor_of(&g.dbias), vector_of(g.dsinks)},
+         matrix_of(g.dw_q),
+         matrix_of(g.dw_k),
+         vector_of(g.dw),
+         vector_of(g.db)};
+  return {};
+}
+
 Status convert(const foveate_attention_shape* from, AttentionShape* to) {
   foveate_attention_shape shape = FOVEATE_ATTENTION_SHAPE_INIT;
   if (from == nullptr) return missing("shape");

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "foveate/additive.h"
 #include "foveate/attention.h"
 #include "foveate/attention_backward.h"
 #include "foveate/executor.h"
@@ -48,6 +49,8 @@ Status convert(const foveate_linear_options* from, LinearOptions* to);
 Status convert(const foveate_attention_outputs* from, AttentionOutputs* to);
 Status convert(const foveate_attention_gradients* from, AttentionGradients* to);
 Status convert(const foveate_linear_gradients* from, LinearGradients* to);
+Status convert(const foveate_additive_parameters* from, AdditiveParameters* to);
+Status convert(const foveate_additive_gradients* from, AdditiveGradients* to);
 Status convert(const foveate_attention_shape* from, AttentionShape* to);
 
 /// Bytes of a workspace that holds a planned call too.

@@ -80,6 +80,38 @@ Status begin_linear_backward(foveate_call* call, const foveate_const_tensor* q, 
   });
 }
 
+Status begin_additive(foveate_call* call, const foveate_const_tensor* q, const foveate_const_tensor* k,
+                      const foveate_const_tensor* v, const foveate_additive_parameters* parameters,
+                      const foveate_attention_outputs* outputs, const foveate_attention_options* options,
+                      const foveate_execution* execution) {
+  AdditiveParameters with;
+  AttentionOutputs out;
+  AttentionOptions in;
+  FOVEATE_C_RETURN_IF_ERROR(convert(parameters, &with));
+  FOVEATE_C_RETURN_IF_ERROR(convert(outputs, &out));
+  FOVEATE_C_RETURN_IF_ERROR(convert(options, &in));
+  return begin(execution, call, [&](const Execution& how, int64_t workers, PlannedCall* begun) {
+    return begin_additive_attention(tensor_of(q), tensor_of(k), tensor_of(v), with, out, in, workers, how, begun);
+  });
+}
+
+Status begin_additive_backward(foveate_call* call, const foveate_const_tensor* q, const foveate_const_tensor* k,
+                               const foveate_const_tensor* v, const foveate_additive_parameters* parameters,
+                               const foveate_const_tensor* o, const foveate_const_tensor* lse,
+                               const foveate_const_tensor* d_o, const foveate_additive_gradients* gradients,
+                               const foveate_attention_options* options, const foveate_execution* execution) {
+  AdditiveParameters with;
+  AdditiveGradients out;
+  AttentionOptions in;
+  FOVEATE_C_RETURN_IF_ERROR(convert(parameters, &with));
+  FOVEATE_C_RETURN_IF_ERROR(convert(gradients, &out));
+  FOVEATE_C_RETURN_IF_ERROR(convert(options, &in));
+  return begin(execution, call, [&](const Execution& how, int64_t workers, PlannedCall* begun) {
+    return begin_additive_attention_backward(tensor_of(q), tensor_of(k), tensor_of(v), with, tensor_of(o),
+                                             tensor_of(lse), tensor_of(d_o), out, in, workers, how, begun);
+  });
+}
+
 }  // namespace
 }  // namespace foveate::c
 
@@ -112,6 +144,22 @@ foveate_status foveate_linear_attention_backward_begin(
     const foveate_const_tensor* d_o, const foveate_linear_gradients* gradients, const foveate_linear_options* options,
     const foveate_execution* execution, char* message, size_t message_size) {
   return report(begin_linear_backward(call, q, k, v, d_o, gradients, options, execution), message, message_size);
+}
+
+foveate_status foveate_additive_attention_begin(
+    foveate_call* call, const foveate_const_tensor* q, const foveate_const_tensor* k, const foveate_const_tensor* v,
+    const foveate_additive_parameters* parameters, const foveate_attention_outputs* outputs,
+    const foveate_attention_options* options, const foveate_execution* execution, char* message, size_t message_size) {
+  return report(begin_additive(call, q, k, v, parameters, outputs, options, execution), message, message_size);
+}
+
+foveate_status foveate_additive_attention_backward_begin(
+    foveate_call* call, const foveate_const_tensor* q, const foveate_const_tensor* k, const foveate_const_tensor* v,
+    const foveate_additive_parameters* parameters, const foveate_const_tensor* o, const foveate_const_tensor* lse,
+    const foveate_const_tensor* d_o, const foveate_additive_gradients* gradients,
+    const foveate_attention_options* options, const foveate_execution* execution, char* message, size_t message_size) {
+  return report(begin_additive_backward(call, q, k, v, parameters, o, lse, d_o, gradients, options, execution), message,
+                message_size);
 }
 
 int64_t foveate_call_rounds(const foveate_call* call) { return call != nullptr ? planned(call)->rounds() : 0; }

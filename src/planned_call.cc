@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "additive_run.h"
 #include "backward_plan.h"
 #include "backward_run.h"
 #include "carve.h"
@@ -16,6 +17,7 @@
 #include "run.h"
 #include "target.h"
 #include "validate.h"
+#include "validate_additive.h"
 #include "validate_linear.h"
 #include "workspace.h"
 
@@ -66,6 +68,30 @@ struct HeldLinearBackward {
   LinearTasks plan;
   LinearBackwardArguments arguments{{q, k, v, options}, d_o, gradients};
   RoundsMemory memory{};
+};
+
+struct HeldAdditive {
+  ConstTensor q, k, v;
+  AdditiveParameters parameters;
+  AttentionOutputs outputs;
+  AttentionOptions options;
+  Execution execution;
+  AdditiveSizes sizes;
+  AdditivePlan plan;
+  AdditiveArguments arguments{{{q, k, v, options}, outputs}, parameters};
+  NestedRoundsMemory memory{};
+};
+
+struct HeldAdditiveBackward {
+  ConstTensor q, k, v, o, lse, d_o;
+  AdditiveParameters parameters;
+  AdditiveGradients gradients;
+  AttentionOptions options;
+  Execution execution;
+  AdditiveSizes sizes;
+  AdditiveBackwardPlan plan;
+  AdditiveBackwardArguments arguments{{{q, k, v, options}, o, lse, d_o, gradients}, parameters, gradients};
+  NestedRoundsMemory memory{};
 };
 
 Status check_in(const char* name, int64_t value, int64_t end) {
@@ -245,6 +271,53 @@ Status begin_linear_attention_backward(const ConstTensor& q, const ConstTensor& 
   return beginning.run<HeldLinearBackward>(plan.workspace_bytes(workers), [&](void* memory, void* workspace) {
     auto* const held = new (memory) HeldLinearBackward{q, k, v, d_o, gradients, options, execution, e, plan};
     return place(&held->memory, held->arguments, held->extents, held->plan, workspace, workers, held->execution,
+                 *kernels);
+  });
+}
+
+Status begin_additive_attention(const ConstTensor& q, const ConstTensor& k, const ConstTensor& v,
+                                const AdditiveParameters& parameters, const AttentionOutputs& outputs,
+                                const AttentionOptions& options, int64_t workers, const Execution& execution,
+                                PlannedCall* call) {
+  const AdditiveArguments arguments{{{q, k, v, options}, outputs}, parameters};
+  Extents e;
+  if (Status status = checked(arguments, &e); !status.ok()) return status;
+  const kernels::TargetKernels* kernels = nullptr;
+  if (Status status = check_beginning(workers, call, &kernels); !status.ok()) return status;
+  const PlannedCall::Beginning beginning{call, workers, execution, "additive_attention_plan"};
+  if (e.b == 0 || e.h_q == 0 || e.n_q == 0) return beginning.nothing();
+  const bool f64 = q.dtype == DType::f64, weights = outputs.weights.present();
+  const auto plan_in = f64 ? plan_additive<double> : plan_additive<float>;
+  const auto place = f64 ? place_additive<double> : place_additive<float>;
+  const AdditiveSizes sizes = sizes_of(arguments, e, parameters.w.size);
+  const AdditivePlan plan = plan_in(sizes, options, weights, workers, *kernels);
+  return beginning.run<HeldAdditive>(plan.workspace_bytes(workers), [&](void* memory, void* workspace) {
+    auto* const held = new (memory) HeldAdditive{q, k, v, parameters, outputs, options, execution, sizes, plan};
+    return place(&held->memory, held->arguments, held->sizes, held->plan, workspace, workers, held->execution,
+                 *kernels);
+  });
+}
+
+Status begin_additive_attention_backward(const ConstTensor& q, const ConstTensor& k, const ConstTensor& v,
+                                         const AdditiveParameters& parameters, const ConstTensor& o,
+                                         const ConstTensor& lse, const ConstTensor& d_o,
+                                         const AdditiveGradients& gradients, const AttentionOptions& options,
+                                         int64_t workers, const Execution& execution, PlannedCall* call) {
+  const AdditiveBackwardArguments arguments{{{q, k, v, options}, o, lse, d_o, gradients}, parameters, gradients};
+  Extents e;
+  if (Status status = checked(arguments, &e); !status.ok()) return status;
+  const kernels::TargetKernels* kernels = nullptr;
+  if (Status status = check_beginning(workers, call, &kernels); !status.ok()) return status;
+  const bool f64 = q.dtype == DType::f64;
+  const auto plan_in = f64 ? plan_additive_backward<double> : plan_additive_backward<float>;
+  const auto place = f64 ? place_additive_backward<double> : place_additive_backward<float>;
+  const AdditiveSizes sizes = sizes_of(arguments, e, parameters.w.size);
+  const AdditiveBackwardPlan plan = plan_in(sizes, options, gradients, workers, *kernels);
+  const PlannedCall::Beginning beginning{call, workers, execution, "additive_attention_backward_plan"};
+  return beginning.run<HeldAdditiveBackward>(plan.workspace_bytes(workers), [&](void* memory, void* workspace) {
+    auto* const held =
+        new (memory) HeldAdditiveBackward{q, k, v, o, lse, d_o, parameters, gradients, options, execution, sizes, plan};
+    return place(&held->memory, held->arguments, held->sizes, held->plan, workspace, workers, held->execution,
                  *kernels);
   });
 }

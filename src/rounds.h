@@ -32,15 +32,18 @@ class Rounds {
   ~Rounds() = default;
 };
 
-/// Memory for the rounds of any call.
+/// Memory for the rounds of a call, and for those of one that has another call's among its own.
 struct RoundsMemory {
   alignas(64) char bytes[1024];
+};
+struct NestedRoundsMemory {
+  alignas(64) char bytes[4096];
 };
 
 /// Builds a call in place. It tells rounds() and tasks(round), does one(round, task, worker), and needs no end. What it is
 /// handed outlives it.
-template <class Call, class... Arguments>
-Rounds* place_rounds(RoundsMemory* memory, const Execution& execution, Arguments&&... arguments) {
+template <class Call, class Memory, class... Arguments>
+Rounds* place_rounds(Memory* memory, const Execution& execution, Arguments&&... arguments) {
   class Placed final : public Rounds {
    public:
     explicit Placed(const Execution& how, Arguments&&... rest) : call_(std::forward<Arguments>(rest)...), tasks_(how) {}
@@ -56,7 +59,7 @@ Rounds* place_rounds(RoundsMemory* memory, const Execution& execution, Arguments
     Call call_;
     Tasks tasks_;
   };
-  static_assert(sizeof(Placed) <= sizeof(RoundsMemory) && std::is_trivially_destructible_v<Placed>);
+  static_assert(sizeof(Placed) <= sizeof(Memory) && std::is_trivially_destructible_v<Placed>);
   return new (memory->bytes) Placed(execution, std::forward<Arguments>(arguments)...);
 }
 

@@ -312,6 +312,23 @@ TYPED_TEST(CAdditive, HasTheBitsOfCpp) {
                                                     &execution, message.text, sizeof message.text),
                 message);
     expect_same_bits(expected_gradients, got_gradients);
+
+    foveate_call planned;
+    Result<Q> of_rounds(call);
+    AdditiveGradientsOf<TypeParam> gradients_of_rounds(call, problem.parameters);
+    const foveate_attention_outputs to = in_c(of_rounds.outputs());
+    const foveate_additive_gradients gradients_to = in_c(gradients_of_rounds.views());
+    ASSERT_C_OK(foveate_additive_attention_begin(&planned, &q, &k, &v, &parameters, &to, &options, &execution,
+                                                 message.text, sizeof message.text),
+                message);
+    run_and_end(&planned);
+    expect_same_bits(expected, of_rounds);
+    ASSERT_C_OK(
+        foveate_additive_attention_backward_begin(&planned, &q, &k, &v, &parameters, &o, &lse, &d_o, &gradients_to,
+                                                  &options, &execution, message.text, sizeof message.text),
+        message);
+    run_and_end(&planned);
+    expect_same_bits(expected_gradients, gradients_of_rounds);
   }
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "foveate/target.h"
+#include "tests/additive_call.h"
 #include "tests/backward_call.h"
 #include "tests/call.h"
 #include "tests/counted_allocations.h"
@@ -131,6 +132,39 @@ TYPED_TEST(Planned, GradientsHaveTheBitsOfTheWholeCall) {
       ASSERT_TRUE(begin(problem.call, got.views(), 2, {}, &call).ok());
       run_backwards(call);
       expect_same_bits(expected, got);
+    }
+  }
+}
+
+template <class F>
+class PlannedAdditive : public testing::Test {};
+TYPED_TEST_SUITE(PlannedAdditive, Families);
+
+TYPED_TEST(PlannedAdditive, HasTheBitsOfTheWholeCall) {
+  using Q = typename TypeParam::Q;
+  for (const AttentionShape& shape : Planned<TypeParam>::shapes()) {
+    for (const Features& features : {kPlain, kAllFeatures}) {
+      const AdditiveProblem<TypeParam> problem(shape, features, 7, 1, 0.25);
+      const BackwardCall& c = problem.call;
+      const AdditiveParameters parameters = problem.parameters.views();
+      Result<Q> expected(c);
+      attend(c, problem.parameters, expected.outputs());
+      const AdditiveGradientsOf<TypeParam> expected_gradients = gradients_of<TypeParam>(c, problem.parameters);
+      for (const int64_t workers : {1, 3}) {
+        Result<Q> got(c);
+        AdditiveGradientsOf<TypeParam> got_gradients(c, problem.parameters);
+        PlannedCall forward, backward;
+        Status status =
+            begin_additive_attention(c.q, c.k, c.v, parameters, got.outputs(), c.options, workers, {}, &forward);
+        ASSERT_TRUE(status.ok()) << status.message();
+        status = begin_additive_attention_backward(c.q, c.k, c.v, parameters, c.o, c.lse, c.d_o, got_gradients.views(),
+                                                   c.options, workers, {}, &backward);
+        ASSERT_TRUE(status.ok()) << status.message();
+        run(forward, workers, 3);
+        run(backward, workers, 3);
+        expect_same_bits(expected, got);
+        expect_same_bits(expected_gradients, got_gradients);
+      }
     }
   }
 }

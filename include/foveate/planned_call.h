@@ -18,6 +18,7 @@
 //              visible (a barrier sees to that). No two threads run at once as the same worker.
 //   Again      rounds may be run once more, from the first, when q, k, v, o, lse, d_o, mask, bias or sinks hold other numbers.
 //              Lengths, starts, block tables, scales, slopes and options were checked when the call began, and must be the same.
+//              (Additive attention reads its parameters as it begins: it is run once.)
 //   Lifetime   views are copied; what they point to, the workspace, the stop flag and the counter outlive the call.
 //   Allocation with a workspace of kBytes more than the call's plan tells: none. Otherwise one block, freed with the PlannedCall.
 //   Target     that of its beginning, whatever is pinned later.
@@ -28,6 +29,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "foveate/additive.h"
 #include "foveate/attention.h"
 #include "foveate/attention_backward.h"
 #include "foveate/export.h"
@@ -42,7 +44,7 @@ class Rounds;
 class FOVEATE_API PlannedCall {
  public:
   /// What it needs of a workspace, beside what attention_plan() and its like tell.
-  static constexpr size_t kBytes = 4096;
+  static constexpr size_t kBytes = 8192;
 
   PlannedCall();  ///< no call: no rounds
   PlannedCall(PlannedCall&& other) noexcept;
@@ -89,6 +91,18 @@ FOVEATE_API Status begin_linear_attention_backward(const ConstTensor& q, const C
                                                    const ConstTensor& d_o, const LinearGradients& gradients,
                                                    const LinearOptions& options, int64_t workers,
                                                    const Execution& execution, PlannedCall* call);
+
+/// The same of additive_attention() and additive_attention_backward(). Parameters are read here, and rounds run once.
+FOVEATE_API Status begin_additive_attention(const ConstTensor& q, const ConstTensor& k, const ConstTensor& v,
+                                            const AdditiveParameters& parameters, const AttentionOutputs& outputs,
+                                            const AttentionOptions& options, int64_t workers,
+                                            const Execution& execution, PlannedCall* call);
+FOVEATE_API Status begin_additive_attention_backward(const ConstTensor& q, const ConstTensor& k, const ConstTensor& v,
+                                                     const AdditiveParameters& parameters, const ConstTensor& o,
+                                                     const ConstTensor& lse, const ConstTensor& d_o,
+                                                     const AdditiveGradients& gradients,
+                                                     const AttentionOptions& options, int64_t workers,
+                                                     const Execution& execution, PlannedCall* call);
 
 }  // namespace foveate
 

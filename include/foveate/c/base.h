@@ -153,7 +153,7 @@ typedef struct foveate_execution {
 typedef struct foveate_plan {
   size_t size;
   size_t workspace_bytes; /* for so many workers */
-  size_t begin_bytes;     /* of the workspace of foveate_..._begin; 0 where there is no such call */
+  size_t begin_bytes;     /* of the workspace of foveate_..._begin */
   int64_t tasks;
   int64_t tile_rows, block_keys, split_keys, tiles, splits,
       split_groups; /* of foveate_attention alone: AttentionPlan */

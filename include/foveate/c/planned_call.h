@@ -12,6 +12,7 @@
 #ifndef FOVEATE_C_PLANNED_CALL_H_
 #define FOVEATE_C_PLANNED_CALL_H_
 
+#include "foveate/c/additive.h"
 #include "foveate/c/attention.h"
 #include "foveate/c/base.h"
 #include "foveate/c/linear.h"
@@ -57,6 +58,16 @@ FOVEATE_C_API foveate_status foveate_linear_attention_backward_begin(
     foveate_call* call, const foveate_const_tensor* q, const foveate_const_tensor* k, const foveate_const_tensor* v,
     const foveate_const_tensor* d_o, const foveate_linear_gradients* gradients, const foveate_linear_options* options,
     const foveate_execution* execution, char* message, size_t message_size);
+
+FOVEATE_C_API foveate_status foveate_additive_attention_begin(
+    foveate_call* call, const foveate_const_tensor* q, const foveate_const_tensor* k, const foveate_const_tensor* v,
+    const foveate_additive_parameters* parameters, const foveate_attention_outputs* outputs,
+    const foveate_attention_options* options, const foveate_execution* execution, char* message, size_t message_size);
+FOVEATE_C_API foveate_status foveate_additive_attention_backward_begin(
+    foveate_call* call, const foveate_const_tensor* q, const foveate_const_tensor* k, const foveate_const_tensor* v,
+    const foveate_additive_parameters* parameters, const foveate_const_tensor* o, const foveate_const_tensor* lse,
+    const foveate_const_tensor* d_o, const foveate_additive_gradients* gradients,
+    const foveate_attention_options* options, const foveate_execution* execution, char* message, size_t message_size);
 
 #ifdef __cplusplus
 }
