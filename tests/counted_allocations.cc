@@ -24,7 +24,7 @@ void* counted(void* memory) {
 }  // namespace
 
 // Sanitizers put their own malloc in place, and see to operator new by it.
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__GLIBC__) && !defined(FOVEATE_MALLOC_OF_SANITIZER)
 extern "C" {
 // NOLINTBEGIN(bugprone-reserved-identifier): the C library's names for what is replaced here
 void* __libc_malloc(size_t size);
