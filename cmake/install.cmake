@@ -47,6 +47,11 @@ if(TARGET foveate_tbb)
   foveate_install_library(foveate_tbb foveateTbbTargets)
   foveate_install_pc(foveate_tbb "An executor on oneTBB for foveate" "${tbb}")
 endif()
+# So has the C interface: it brings the engine along, and needs neither Highway nor a C++ compiler.
+if(TARGET foveate_c)
+  foveate_install_library(foveate_c foveateCTargets)
+  foveate_install_pc(foveate_c "${PROJECT_DESCRIPTION} (C interface)" "")
+endif()
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/foveateConfig.cmake.in
                               ${PROJECT_BINARY_DIR}/foveateConfig.cmake INSTALL_DESTINATION ${FOVEATE_CMAKE_DIR})

@@ -25,6 +25,9 @@ set(CPACK_COMPONENTS_ALL dev)
 if(TARGET foveate_cli)
   list(APPEND CPACK_COMPONENTS_ALL cli)
 endif()
+if(TARGET foveate_c)
+  list(APPEND CPACK_COMPONENTS_ALL runtime)
+endif()
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
@@ -41,6 +44,22 @@ threads nor on the batch, and errors have a derived bound.\n\
 .\n\
 This package holds the headers, the static library, an executor on oneTBB,\n\
 and what CMake and pkg-config look for.")
+
+if(TARGET foveate_c)
+  get_target_property(abi foveate_c SOVERSION)
+  set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME libfoveate-c${abi})
+  set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
+  set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+  set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
+  set(CPACK_DEBIAN_RUNTIME_DESCRIPTION
+      "Exact attention, forward and backward, on strided arrays: masks, windows,\n\
+grouped heads, caches in pages, narrow types.\n\
+.\n\
+This package holds the engine as a shared library with a C interface.")
+  string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
+         ", libfoveate-c${abi} (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
+endif()
 
 set(CPACK_DEBIAN_CLI_PACKAGE_NAME foveate)
 set(CPACK_DEBIAN_CLI_PACKAGE_SECTION science)

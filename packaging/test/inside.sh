@@ -19,7 +19,7 @@ files() { find /usr /etc -xdev | sort; }
 
 work=$(mktemp -d)
 # What a run that failed has left.
-{ apt-get -q purge -y foveate libfoveate-dev && apt-get -q autoremove -y --purge; } > "$work/apt.log" 2>&1 || true
+{ apt-get -q purge -y foveate libfoveate-dev 'libfoveate-c[0-9]*' && apt-get -q autoremove -y --purge; } > "$work/apt.log" 2>&1 || true
 apt-get -q install -y --no-install-recommends libhwy-dev libtbb-dev > "$work/apt.log" 2>&1 || fail "$(cat "$work/apt.log")"
 files > "$work/before"
 
@@ -56,8 +56,13 @@ cmake --build "$work/build"
 g++ -std=c++20 -DWITH_TBB "$work/consumer/main.cc" $(pkg-config --cflags --libs foveate_tbb) -o "$work/by_pkg_config"
 "$work/by_pkg_config"
 
+echo '== a program in C against libfoveate_c'
+# shellcheck disable=SC2046
+gcc -std=c11 tests/consumer/c/main.c $(pkg-config --cflags --libs foveate_c) -o "$work/in_c"
+"$work/in_c"
+
 echo '== remove'
-apt-get -q purge -y foveate libfoveate-dev > "$work/apt.log" 2>&1 || fail "$(cat "$work/apt.log")"
+apt-get -q purge -y foveate libfoveate-dev 'libfoveate-c[0-9]*' > "$work/apt.log" 2>&1 || fail "$(cat "$work/apt.log")"
 apt-get -q autoremove -y --purge > "$work/apt.log" 2>&1 || fail "$(cat "$work/apt.log")"
 files > "$work/after"
 left=$(comm -13 "$work/before" "$work/after")
