@@ -54,6 +54,7 @@ const std::vector<Layer> kLayers = {
     {"insight", {"insight/"}, {"tensor", "status", "api", "text"}},
     {"diagnosis", {"diagnosis/"}, {"tensor", "status", "api"}},
     {"cli", {"cli/"}, {"tensor", "status", "api", "text", "io", "claims", "insight", "diagnosis"}},
+    {"python", {"python/"}, {"tensor", "status", "api", "text", "insight", "diagnosis"}},
     {"web", {"web/"}, {"tensor", "status", "api", "text", "claims"}},
     {"examples", {"examples/"}, {"tensor", "status", "api", "io"}},
     {"checks", {"tests/", "fuzz/", "benchmarks/"}, {"*"}},

@@ -1,0 +1,155 @@
+# Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+"""Arrays of others as NumPy views of the same memory, and results as arrays of the caller's kind.
+
+bfloat16 travels as a record of one field, since NumPy has no such type of its own: any view, transposition or reshape
+keeps it, and the engine reads it off the buffer's format.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from foveate import _engine
+
+
+class Array(Protocol):
+    """What has a shape and a dtype: arrays of NumPy, PyTorch and JAX."""
+
+    @property
+    def shape(self) -> Any: ...
+    @property
+    def dtype(self) -> Any: ...
+
+
+ArrayT = TypeVar("ArrayT", bound=Array)
+View: TypeAlias = npt.NDArray[Any]
+
+BFLOAT16 = np.dtype([("bfloat16", np.uint16)])
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.float16), BFLOAT16)
+INTEGERS = (np.dtype(np.int64), np.dtype(np.int32))
+BOOLS = (np.dtype(np.bool_),)
+INT8 = np.dtype(np.int8)
+
+
+def name_of(dtype: np.dtype[Any]) -> str:
+    """As NumPy and PyTorch call it."""
+    return "bfloat16" if dtype == BFLOAT16 else dtype.name
+
+
+def dtype_named(dtype: Any, name: str) -> np.dtype[Any]:
+    """A dtype given in any library's terms: "bfloat16", np.float32, torch.float16."""
+    text = getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
+    text = text.removeprefix("torch.")
+    if text == "bfloat16":
+        return BFLOAT16
+    try:
+        return np.dtype(text)
+    except TypeError:
+        raise TypeError(f"{name}: {dtype!r} is no dtype that is known here") from None
+
+
+def computing(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type that is computed in, and that lse has."""
+    return FLOATS[0] if dtype == FLOATS[0] else FLOATS[1]
+
+
+def is_torch(array: object) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(array, torch.Tensor)
+
+
+def is_jax(array: object) -> bool:
+    jax = sys.modules.get("jax")
+    return jax is not None and isinstance(array, jax.Array)
+
+
+def _of_torch(tensor: Any, name: str) -> View:
+    torch = sys.modules["torch"]
+    if tensor.device.type != "cpu":
+        raise TypeError(f"{name}: on device {tensor.device}, expected the CPU's memory; use {name}.cpu()")
+    if tensor.layout != torch.strided:
+        raise TypeError(f"{name}: layout {tensor.layout}, expected a strided tensor; use {name}.to_dense()")
+    if tensor.requires_grad and torch.is_grad_enabled():
+        raise TypeError(
+            f"{name}: requires grad, and this call records no gradient; use foveate.torch, or {name}.detach()"
+        )
+    tensor = tensor.detach().resolve_conj().resolve_neg()
+    if tensor.dtype == torch.bfloat16:
+        return tensor.view(torch.int16).numpy().view(BFLOAT16)  # type: ignore[no-any-return]
+    return tensor.numpy()  # type: ignore[no-any-return]
+
+
+def _of_dlpack(array: Any, name: str) -> View:
+    device, number = array.__dlpack_device__()
+    if int(device) != 1:
+        raise TypeError(f"{name}: on DLPack device ({int(device)}, {number}), expected the CPU's memory; copy it there")
+    view, bfloat16 = _engine.from_dlpack(array, name)
+    return view.view(BFLOAT16) if bfloat16 else view
+
+
+def _of_any(array: Any, name: str) -> View:
+    if isinstance(array, np.ma.MaskedArray):
+        raise TypeError(f"{name}: a masked array, whose mask would be lost; pass {name}.data, and the mask as mask=")
+    if isinstance(array, np.ndarray):
+        return np.asarray(array)
+    if is_torch(array):
+        return _of_torch(array, name)
+    if hasattr(array, "__dlpack__") and not is_jax(array):
+        return _of_dlpack(array, name)
+    return np.asarray(array)
+
+
+def view_of(array: Any, name: str, dtypes: tuple[np.dtype[Any], ...] = FLOATS) -> View:
+    """A view of the same memory, its type one of dtypes; a TypeError where there is none."""
+    view = _of_any(array, name)
+    if view.dtype.name == "bfloat16":  # of ml_dtypes
+        view = view.view(BFLOAT16)
+    native = view.dtype.newbyteorder("=")
+    if native not in dtypes:
+        raise TypeError(_wrong_dtype(view, name, dtypes))
+    if not view.dtype.isnative:
+        raise TypeError(f"{name}: {native.name} of the other byte order; use {name}.astype({native.name!r})")
+    if not view.flags.aligned:
+        raise TypeError(f"{name}: its elements are not aligned in memory; use {name}.copy()")
+    return view
+
+
+def _wrong_dtype(view: View, name: str, dtypes: tuple[np.dtype[Any], ...]) -> str:
+    expected = " or ".join(name_of(dtype) for dtype in dtypes)
+    message = f"{name}: dtype {view.dtype}, expected {expected}"
+    if dtypes == BOOLS:
+        return message + f"; use {name}.astype(bool) (true = takes part), or pass it as bias"
+    return message + f"; use {name}.astype({dtypes[1 if dtypes[:2] == FLOATS[:2] else 0].name!r})"
+
+
+def make(shape: tuple[int, ...], dtype: np.dtype[Any]) -> View:
+    """Memory for a result."""
+    return np.empty(shape, dtype)
+
+
+def like(result: View, array: object) -> Any:
+    """The result as an array of the same kind as array, in the same memory where that kind allows it."""
+    if is_torch(array):
+        torch = sys.modules["torch"]
+        if result.dtype == BFLOAT16:
+            return torch.from_numpy(result.view(np.int16)).view(torch.bfloat16)
+        return torch.from_numpy(result)
+    if result.dtype == BFLOAT16:
+        result = result.view(_numpy_bfloat16())
+    if is_jax(array):
+        return sys.modules["jax"].numpy.asarray(result)
+    return result
+
+
+def _numpy_bfloat16() -> Any:
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise ImportError(
+            "bfloat16 results as NumPy arrays want the package ml_dtypes; pip install ml_dtypes"
+        ) from None
+    return ml_dtypes.bfloat16

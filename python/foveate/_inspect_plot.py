@@ -1,0 +1,58 @@
+# Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+"""Maps of heads, drawn by matplotlib."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from foveate._inspect import Inspection
+
+_MOST_ABREAST = 4
+_INCHES = 2.6  # of a map's side
+_MOST_HEADS = 64
+
+
+def plot_of(inspection: Inspection, pooling: str, lang: str) -> Any:
+    """A Figure with a map of each head, the first 64 of them."""
+    if pooling not in ("largest", "mean"):
+        raise ValueError(f"pooling: {pooling!r}, expected 'largest' or 'mean'")
+    if inspection.maps is None:
+        raise ValueError("maps: there are none; call inspect with map_cells=64")
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError("plot() draws with matplotlib; pip install matplotlib") from None
+    b, h, n_q, n_kv = inspection.shape
+    array = getattr(inspection.maps, pooling)
+    maps = array.reshape(b * h, *array.shape[-2:])[:_MOST_HEADS]
+    columns = max(1, min(_MOST_ABREAST, len(maps)))
+    rows = max(1, -(-len(maps) // columns))
+    figure = Figure(figsize=(_INCHES * columns + 1, _INCHES * rows), layout="constrained")
+    panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
+    top = float(maps.max(initial=0)) or 1
+    image = None
+    for number, panel in enumerate(panels):
+        if number >= len(maps):
+            panel.set_axis_off()
+            continue
+        extent = (-0.5, n_kv - 0.5, n_q - 0.5, -0.5)
+        image = panel.imshow(maps[number], vmin=0, vmax=top, cmap="Blues", extent=extent, aspect="auto")
+        panel.set_title(_title(number, b, h, lang), fontsize=9)
+    if image is not None:
+        figure.colorbar(image, ax=list(panels), label=_label(pooling, lang))
+    figure.supxlabel({"en": "key", "zh": "键"}[lang], fontsize=9)
+    figure.supylabel({"en": "query", "zh": "查询"}[lang], fontsize=9)
+    return figure
+
+
+def _title(number: int, b: int, h: int, lang: str) -> str:
+    head = {"en": "head {}", "zh": "头 {}"}[lang].format(number % h)
+    return head if b == 1 else {"en": "batch {}, {}", "zh": "批次 {}，{}"}[lang].format(number // h, head)
+
+
+def _label(pooling: str, lang: str) -> str:
+    return {
+        "largest": {"en": "largest weight in the cell", "zh": "格内最大权重"},
+        "mean": {"en": "mean weight in the cell", "zh": "格内平均权重"},
+    }[pooling][lang]

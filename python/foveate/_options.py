@@ -1,0 +1,150 @@
+# Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+"""The options of attention: what they are called, and what the engine is given for each."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from typing import Any, Literal, SupportsFloat, SupportsIndex, TypedDict
+
+import numpy as np
+
+from foveate._arrays import BOOLS, FLOATS, INTEGERS, View, view_of
+from foveate._axes import Axes, Layout
+
+
+class ScoreOptions(TypedDict, total=False):
+    """Which keys take part with which scores: what attention takes, its gradients, and whoever looks at it."""
+
+    scale: SupportsFloat | None
+    layout: Layout
+    causal: bool
+    align: Literal["bottom-right", "top-left"]
+    window: tuple[int, int] | None
+    softcap: SupportsFloat
+    alibi: Any
+    sinks: Any
+    mask: Any
+    bias: Any
+    q_lengths: Any
+    kv_lengths: Any
+    q_offset: SupportsIndex | None
+    kv_offset: SupportsIndex | None
+    blocks: Any
+    block_size: SupportsIndex
+    threads: SupportsIndex | None
+
+
+class AttentionOptions(ScoreOptions, total=False):
+    """All options of attention that do not say what to return."""
+
+    dropout: SupportsFloat
+    seed: SupportsIndex
+    k_scales: Any
+    v_scales: Any
+    q_starts: Any
+    kv_starts: Any
+    block_table: Any
+    tree_mask: Any
+    tree_tokens: SupportsIndex
+    native_products: bool
+
+
+def check_names(options: Any, known: type, function: str) -> None:
+    """Refuses options of other names, as Python does."""
+    for name in options:
+        if name not in known.__annotations__:
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
+
+
+def integer(value: Any, name: str, low: int = -(2**63), high: int = 2**63 - 1) -> int:
+    """A whole number that the engine can take."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: {value!r}, expected an integer") from None
+    if not low <= number <= high:
+        raise ValueError(f"{name}: {number}, expected {low} to {high}")
+    return number
+
+
+def real(value: Any, name: str) -> float:
+    """A float."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: {value!r}, expected a number") from None
+
+
+def threads_of(value: Any) -> int:
+    """How many threads at most; 0 for all cores."""
+    return 0 if value is None else integer(value, "threads", 1, 65536)
+
+
+def _axis(name: str, array: Any, dtypes: tuple[np.dtype[Any], ...]) -> View:
+    view = view_of(array, name, dtypes)
+    if view.ndim != 1:
+        raise ValueError(f"{name}: {view.ndim} axes, expected one")
+    return view
+
+
+def _lengths(name: str, array: Any) -> View:
+    """Lengths, starts: a list of ints will do."""
+    return _axis(name, np.asarray(array, np.int64) if isinstance(array, (list, tuple)) else array, INTEGERS)
+
+
+def _top_left(align: Any) -> bool:
+    if align not in ("bottom-right", "top-left"):
+        raise ValueError(f"align: {align!r}, expected 'bottom-right' or 'top-left'")
+    return bool(align == "top-left")
+
+
+def _window(window: Any) -> Iterable[tuple[str, int]]:
+    try:
+        left, right = window
+    except (TypeError, ValueError):
+        raise TypeError(f"window: {window!r}, expected a pair (left, right); -1: no bound on that side") from None
+    return (("window_left", integer(left, "window")), ("window_right", integer(right, "window")))
+
+
+def _scales(name: str, array: Any, axes: Axes) -> View:
+    view = view_of(array, name, (FLOATS[1],))
+    if view.ndim != axes.ndim:
+        raise ValueError(f"{name}: {view.ndim} axes, expected {axes.ndim}, as {name[0]} has")
+    return Axes(view.ndim, view.shape[:-3], axes.bnhd).engine(view)
+
+
+_REALS = ("scale", "softcap", "dropout")
+_INTEGERS = ("q_offset", "kv_offset", "tree_tokens", "block_size")
+_HEADS = ("alibi", "sinks")
+_SEQUENCES = ("q_lengths", "kv_lengths", "q_starts", "kv_starts")
+
+
+def for_engine(options: Any, axes: Axes, k_axes: Axes, v_axes: Axes) -> dict[str, Any]:
+    """What the engine reads of the options that were given: arrays as views on its axes. axes are q's."""
+    given = {name: value for name, value in options.items() if value is not None}
+    out: dict[str, Any] = {}
+    out.update((name, real(given[name], name)) for name in _REALS if name in given)
+    out.update((name, integer(given[name], name)) for name in _INTEGERS if name in given)
+    out.update((name, _axis(name, given[name], FLOATS)) for name in _HEADS if name in given)
+    out.update((name, _lengths(name, given[name])) for name in _SEQUENCES if name in given)
+    out.update((name, bool(given[name])) for name in ("causal", "native_products") if name in given)
+    if "seed" in given:
+        out["seed"] = integer(given["seed"], "seed", 0, 2**64 - 1)
+    if "align" in given:
+        out["top_left"] = _top_left(given["align"])
+    if "window" in given:
+        out.update(_window(given["window"]))
+    for name in ("mask", "blocks"):
+        if name in given:
+            out[name] = axes.broadcast(view_of(given[name], name, BOOLS), name)
+    if "bias" in given:
+        out["bias"] = axes.broadcast(view_of(given["bias"], "bias"), "bias")
+    if "tree_mask" in given:
+        out["tree_mask"] = axes.broadcast(view_of(given["tree_mask"], "tree_mask", INTEGERS[:1]), "tree_mask")
+    for name, of in (("k_scales", k_axes), ("v_scales", v_axes)):
+        if name in given:
+            out[name] = _scales(name, given[name], of)
+    if "block_table" in given:
+        out["block_table"] = view_of(given["block_table"], "block_table", INTEGERS)
+    return out
