@@ -7,5 +7,6 @@
 """
 
 from foveate.torch._attention import attention, scaled_dot_product_attention
+from foveate.torch._replace import Replaced, replace_sdpa
 
-__all__ = ["attention", "scaled_dot_product_attention"]
+__all__ = ["Replaced", "attention", "replace_sdpa", "scaled_dot_product_attention"]

@@ -131,6 +131,8 @@ def scaled_dot_product_attention(
             [0.3302, 0.6698]])
     """
     query, key, value = _autocast(query, key, value)
+    if attn_mask is not None:
+        (attn_mask,) = _autocast(attn_mask)
     _check_like_pytorch(query, key, value, attn_mask, is_causal)
     kept = 3 if enable_gqa else 2
     try:

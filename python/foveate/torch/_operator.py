@@ -241,13 +241,14 @@ class _AttendBackward(torch.autograd.Function):
 
 def attend(*args: Any) -> tuple[Tensor, Tensor, Tensor]:
     """attention_operator, under the transforms of torch.func too."""
-    return _Attend.apply(*args) if _transformed() else attention_operator(*args)  # type: ignore[no-any-return,no-untyped-call]
+    return _Attend.apply(*args) if transformed() else attention_operator(*args)  # type: ignore[no-any-return,no-untyped-call]
 
 
 def attend_backward(*args: Any) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     """backward_operator, likewise."""
-    return _AttendBackward.apply(*args) if _transformed() else backward_operator(*args)  # type: ignore[no-any-return,no-untyped-call]
+    return _AttendBackward.apply(*args) if transformed() else backward_operator(*args)  # type: ignore[no-any-return,no-untyped-call]
 
 
-def _transformed() -> bool:
-    return torch._C._functorch.peek_interpreter_stack() is not None
+def transformed() -> bool:
+    """Whether a transform of torch.func is on."""
+    return not torch.compiler.is_compiling() and torch._C._functorch.peek_interpreter_stack() is not None
