@@ -42,16 +42,14 @@ Json most_received(const insight::Report& report, int64_t head) {
 
 Json trace_of(const NotFinite& t, const insight::Report& report) {
   if (t.rows == 0) return nullptr;
-  constexpr const char* kOrigins[] = {"none", "q", "k", "v", "bias", "sink", "product", "scale", "score", "output"};
-  constexpr const char* kOutcomes[] = {"nan", "opposite", "softmax", "all_lowest", "sum"};
   const auto or_null = [](int64_t i) { return i < 0 ? Json() : Json(i); };
   return {{"rows", t.rows},
           {"query", t.row},
-          {"origin", kOrigins[static_cast<size_t>(t.origin)]},
+          {"origin", name_of(t.origin)},
           {"overflow", t.overflow},
           {"key", or_null(t.key)},
           {"component", or_null(t.component)},
-          {"outcome", kOutcomes[static_cast<size_t>(t.outcome)]},
+          {"outcome", name_of(t.outcome)},
           {"text", insight::words(t, report).en}};
 }
 

@@ -199,9 +199,31 @@ class Finder {
 }  // namespace
 
 const char* name_of(Kind kind) {
-  constexpr const char* kNames[] = {"not_finite", "empty", "sink",   "one_key", "learned_sink",
-                                    "saturated",  "even",  "offset", "alike"};
-  return kNames[static_cast<size_t>(kind)];
+  switch (kind) {
+    case Kind::not_finite:
+      return "not_finite";
+    case Kind::empty:
+      return "empty";
+    case Kind::one_visible:
+      return "one_visible";
+    case Kind::padding:
+      return "padding";
+    case Kind::sink:
+      return "sink";
+    case Kind::one_key:
+      return "one_key";
+    case Kind::learned_sink:
+      return "learned_sink";
+    case Kind::saturated:
+      return "saturated";
+    case Kind::even:
+      return "even";
+    case Kind::offset:
+      return "offset";
+    case Kind::alike:
+      return "alike";
+  }
+  return "unknown";
 }
 
 std::vector<Finding> findings(const Report& report) { return Finder(report).run(); }

@@ -77,6 +77,12 @@ const Finding* find(const std::vector<Finding>& all, Kind kind) {
 
 using Numbers = std::vector<int64_t>;
 
+TEST(Findings, EachKindHasItsName) {
+  const std::vector<std::string> names = {"not_finite",   "empty",     "one_visible", "padding", "sink", "one_key",
+                                          "learned_sink", "saturated", "even",        "offset",  "alike"};
+  for (size_t kind = 0; kind < names.size(); ++kind) EXPECT_EQ(name_of(static_cast<Kind>(kind)), names[kind]);
+}
+
 TEST(Findings, NothingStandsOutOfNormalHeads) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     for (const bool causal : {false, true}) {

@@ -32,6 +32,33 @@ namespace foveate {
 
 enum class Origin : uint8_t { none, q, k, v, bias, sink, product, scale, score, output };
 
+/// "none", "q", ..., "output".
+constexpr const char* name_of(Origin origin) {
+  switch (origin) {
+    case Origin::none:
+      return "none";
+    case Origin::q:
+      return "q";
+    case Origin::k:
+      return "k";
+    case Origin::v:
+      return "v";
+    case Origin::bias:
+      return "bias";
+    case Origin::sink:
+      return "sink";
+    case Origin::product:
+      return "product";
+    case Origin::scale:
+      return "scale";
+    case Origin::score:
+      return "score";
+    case Origin::output:
+      return "output";
+  }
+  return "unknown";
+}
+
 /// What became of it.
 enum class Outcome : uint8_t {
   nan,         ///< it was NaN
@@ -40,6 +67,23 @@ enum class Outcome : uint8_t {
   all_lowest,  ///< every score of the row is -inf, so that no weight is left
   sum,         ///< Inf in o
 };
+
+/// "nan", "opposite", ...
+constexpr const char* name_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::nan:
+      return "nan";
+    case Outcome::opposite:
+      return "opposite";
+    case Outcome::softmax:
+      return "softmax";
+    case Outcome::all_lowest:
+      return "all_lowest";
+    case Outcome::sum:
+      return "sum";
+  }
+  return "unknown";
+}
 
 /// The first row of a head that is not finite, and why.
 struct NotFinite {

@@ -7,6 +7,7 @@
 (8, 1024, 64)
 """
 
+from foveate._additive import AdditiveGradients, additive_attention, additive_attention_backward
 from foveate._attention import (
     Gradients,
     OutputAndLse,
@@ -15,17 +16,36 @@ from foveate._attention import (
     attention,
     attention_backward,
 )
+from foveate._info import Info, info, pin_target
 from foveate._inspect import Inspection, inspect
+from foveate._kv_cache import KvCache
+from foveate._linear import LinearGradients, linear_attention, linear_attention_backward
 from foveate._sdpa import scaled_dot_product_attention
+from foveate._state import dropout_mask, make_blocks, merge
 
 __all__ = [
+    "AdditiveGradients",
     "Gradients",
+    "Info",
     "Inspection",
+    "KvCache",
+    "LinearGradients",
     "OutputAndLse",
     "OutputAndWeights",
     "OutputLseAndWeights",
+    "additive_attention",
+    "additive_attention_backward",
     "attention",
     "attention_backward",
+    "dropout_mask",
+    "info",
     "inspect",
+    "linear_attention",
+    "linear_attention_backward",
+    "make_blocks",
+    "merge",
+    "pin_target",
     "scaled_dot_product_attention",
 ]
+
+__version__ = info()["version"]

@@ -157,8 +157,8 @@ def attention(
     A row that no key takes part in has o = 0 and lse = -inf.
 
     Args:
-        q: [..., h_q, n_q, d_k], or [n_q, d_k]. float64, float32, float16 or bfloat16; an array of NumPy, PyTorch or JAX,
-            or whatever has DLPack or the buffer protocol. Read in place, whatever its strides.
+        q: [..., h_q, n_q, d_k], or [n_q, d_k]. float64, float32, float16 or bfloat16; an array of NumPy, PyTorch or
+            JAX, or whatever has DLPack or the buffer protocol. Read in place, whatever its strides.
         k: [..., h_kv, n_kv, d_k], as many axes as q; h_q is a multiple of h_kv. Also int8, with k_scales.
         v: [..., h_kv, n_kv, d_v]. Also int8, with v_scales.
         scale: any finite number, 0 and negative included.
@@ -180,8 +180,8 @@ def attention(
         return_weights: also the weights a, [..., h_q, n_q, n_kv], of q's type.
         threads: at most so many; None: all cores. Bits do not depend on it.
         k_scales, v_scales: of int8 keys and values, float32, shaped as they are, each extent that or 1.
-        q_starts, kv_starts: sequences packed one behind the other: q is [h_q, total, d_k] (bnhd: [total, h_q, d_k]), and
-            sequence s has its rows q_starts[s] to q_starts[s + 1] - 1. [b + 1] integers.
+        q_starts, kv_starts: sequences packed one behind the other: q is [h_q, total, d_k] (bnhd: [total, h_q, d_k]),
+            and sequence s has its rows q_starts[s] to q_starts[s + 1] - 1. [b + 1] integers.
         block_table: keys in pages: k and v are [pages, h_kv, page_size, d], and key j of sequence s lies in row
             j % page_size of page block_table[s, j // page_size]. [b, most pages] integers; wants kv_lengths.
         tree_mask, tree_tokens: a bit for each pair of a query and one of the last tree_tokens keys, int64
@@ -209,7 +209,7 @@ def attention(
            [1.66976155]])
     >>> o, lse = attention(q, q, v, return_lse=True)
     >>> lse
-    array([1.10783872, 1.10783872])
+    array([1.10794031, 1.10794031])
     """
     options = AttentionOptions(
         scale=scale,

@@ -59,7 +59,7 @@ class Axes:
         return Axes(self.ndim, self.lead, False).engine(array)
 
     def broadcast(self, array: View, name: str) -> View:
-        """A mask or bias, by NumPy's rules: its last axes are [h, n_q, n_kv], those before it are broadcast to the leading ones."""
+        """A mask or bias, by NumPy's rules: [h, n_q, n_kv] last, others broadcast to the leading axes."""
         if array.ndim < 4:
             return array[(None,) * (4 - array.ndim)]
         lead = array.shape[:-3]

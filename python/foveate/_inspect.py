@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack, cast
 
 from foveate import _engine
-from foveate._arrays import FLOATS, View, view_of
+from foveate._arrays import View, view_of
 from foveate._axes import Axes, same_lead
 from foveate._inspect_html import html_of
 from foveate._inspect_plot import plot_of
@@ -16,8 +16,8 @@ from foveate._options import ScoreOptions, check_names, for_engine, integer, thr
 class HeadFigures(NamedTuple):
     """Figures of heads, each an array [..., h]; NaN and -1 where there is none to give.
 
-    rows are all of a head; empty see no key; not_finite have NaN or Inf, first_not_finite is the first of them; saturated
-    have one weight above 0.99 of more than one key. Means are over the other rows. product is scale * q . k.
+    rows are all of a head; empty see no key; not_finite have NaN or Inf, first_not_finite is the first of them;
+    saturated have one weight above 0.99 of more than one key. Means are over the other rows. product is scale * q . k.
     """
 
     rows: View
@@ -43,8 +43,8 @@ class HeadFigures(NamedTuple):
 
 
 class RowFigures(NamedTuple):
-    """Figures of rows, each an array [..., h, n_q]; NaN and -1 where there is none to give. Entropy is in nats; jacobian is
-    the norm of the softmax's derivative, diag(p) - p p^T."""
+    """Figures of rows, each an array [..., h, n_q]; NaN and -1 where there is none to give. Entropy is in nats;
+    jacobian is the norm of the softmax's derivative, diag(p) - p p^T."""
 
     keys: View
     product_mean: View
@@ -58,7 +58,7 @@ class RowFigures(NamedTuple):
 
 
 class Top(NamedTuple):
-    """The keys with the greatest weights of each row, [..., h, n_q, top_keys]; key -1 and weight 0 where no more have any."""
+    """Keys of the greatest weights of each row, [..., h, n_q, top_keys]; key -1, weight 0 where no more have any."""
 
     keys: View
     weights: View
@@ -79,8 +79,8 @@ class Text(TypedDict):
 
 
 class Finding(TypedDict):
-    """What stands out in some heads of one sequence. batch counts all leading axes as one; key, offset, least and most say
-    what kind makes of them, and stand in the text."""
+    """What stands out in some heads of one sequence. batch counts all leading axes as one; key, offset, least and most
+    say what kind makes of them, and stand in the text."""
 
     kind: str
     batch: int
@@ -202,7 +202,7 @@ def inspect(
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> q, k = rng.standard_normal((2, 4, 96, 16))
-    >>> seen = inspect(q, k * [[[1]], [[1]], [[1]], [[8]]])
+    >>> seen = inspect(q, k * np.array([1, 1, 1, 8])[:, None, None])
     >>> seen.heads.entropy_mean.shape, seen.rows.largest_key.shape
     ((4,), (4, 96))
     >>> seen.findings[0]["kind"], seen.findings[0]["heads"]

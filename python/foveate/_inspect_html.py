@@ -1,6 +1,6 @@
 # Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
-"""An inspection as HTML for notebooks: the findings, then a table of heads. Text takes the notebook's own colour, so that
-it can be read on light and on dark."""
+"""An inspection as HTML for notebooks: the findings, then a table of heads. Text takes the notebook's own colour, so
+that it can be read on light and on dark."""
 
 from __future__ import annotations
 
@@ -54,4 +54,4 @@ def _table(inspection: Inspection) -> str:
 def _figure(value: float) -> str:
     if value != value:
         return "–"
-    return f"{value:,}" if float(value).is_integer() and abs(value) >= 1 else f"{value:.3g}"
+    return f"{int(value):,}" if float(value).is_integer() else f"{value:.3g}"

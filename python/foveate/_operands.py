@@ -53,6 +53,18 @@ def given_output(out: Any, name: str, shape: tuple[int, ...], axes: Axes, dtype:
     return Output(own.array, own.engine, out, view)
 
 
+def _shaped(array: Any, name: str, shape: tuple[int, ...]) -> View:
+    view = view_of(array, name)
+    if view.shape != shape:
+        raise ValueError(f"{name}: shape {list(view.shape)}, expected {list(shape)}")
+    return view
+
+
+def longest(starts: Any) -> int:
+    """The length of the longest of packed sequences."""
+    return int(np.diff(np.asarray(starts)).max(initial=0))
+
+
 class Operands:
     """One call's inputs. What is wrong with types and axes is said here, all else by the engine."""
 
@@ -76,10 +88,9 @@ class Operands:
         b, n_q, n_kv = q.shape[0], q.shape[2], k.shape[2]
         q_starts, kv_starts = (self.given.get(name) for name in ("q_starts", "kv_starts"))
         if q_starts is not None:
-            starts = np.asarray(q_starts)
-            b, n_q = max(starts.size - 1, 0), int(np.diff(starts).max(initial=0))
+            b, n_q = max(len(q_starts) - 1, 0), longest(q_starts)
         if kv_starts is not None:
-            n_kv = int(np.diff(np.asarray(kv_starts)).max(initial=0))
+            b, n_kv = max(len(kv_starts) - 1, 0), longest(kv_starts)
         if self.given.get("block_table") is not None:
             n_kv *= np.shape(self.given["block_table"])[-1]
         return b, n_q, n_kv
@@ -107,15 +118,14 @@ class Operands:
 
     def backward(self, d_o: Any, o: Any, lse: Any) -> tuple[View, View, View]:
         """o, lse and d_o on the engine's axes."""
+        rows = self.q_axes.rows(*self.arrays[0].shape[1:3])
+        lse_engine = self.q_axes.engine_rows(_shaped(lse, "lse", rows))
+        return self.output_shaped(o, "o"), lse_engine, self.output_shaped(d_o, "d_o")
+
+    def output_shaped(self, array: Any, name: str) -> View:
+        """An input of o's shape on the engine's axes."""
         h, n = self.arrays[0].shape[1:3]
-        shape, rows = self.q_axes.shape(h, n, self.arrays[2].shape[3]), self.q_axes.rows(h, n)
-        arrays = []
-        for name, array, expected in (("o", o, shape), ("lse", lse, rows), ("d_o", d_o, shape)):
-            view = view_of(array, name, FLOATS)
-            if view.shape != expected:
-                raise ValueError(f"{name}: shape {list(view.shape)}, expected {list(expected)}")
-            arrays.append(self.q_axes.engine_rows(view) if name == "lse" else self.q_axes.engine(view))
-        return arrays[0], arrays[1], arrays[2]
+        return self.q_axes.engine(_shaped(array, name, self.q_axes.shape(h, n, self.arrays[2].shape[3])))
 
     def gradients(self, dq: bool, dk: bool, dv: bool, dbias: bool, dsinks: bool) -> tuple[Output | None, ...]:
         """Memory for those wanted."""

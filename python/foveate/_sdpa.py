@@ -33,8 +33,8 @@ def scaled_dot_product_attention(
         key: [..., h, S, E]. Leading axes are broadcast.
         value: [..., h, S, Ev].
         attn_mask: bool, True = takes part, or float of query's type, added to the scores; broadcast to [..., h, L, S].
-        dropout_p: the probability that a weight is left out. The seed is drawn from PyTorch's generator for tensors, from
-            NumPy's global one for others.
+        dropout_p: the probability that a weight is left out. The seed is drawn from PyTorch's generator for tensors,
+            from NumPy's global one for others.
         is_causal: query i attends to keys 0 to i (top left), whatever L and S are. Refused beside attn_mask.
         scale: 1 / sqrt(E) unless given.
         enable_gqa: key and value may have fewer heads, of which query's are a multiple.

@@ -14,6 +14,9 @@ namespace nb = nanobind;
 void bind_attention(nb::module_& module);
 void bind_dlpack(nb::module_& module);
 void bind_inspect(nb::module_& module);
+void bind_kv_cache(nb::module_& module);
+void bind_rivals(nb::module_& module);
+void bind_state(nb::module_& module);
 
 }  // namespace foveate::python
 

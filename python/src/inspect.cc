@@ -147,9 +147,6 @@ nb::list findings(const Report& report) {
   return out;
 }
 
-constexpr const char* kOrigins[] = {"none", "q", "k", "v", "bias", "sink", "product", "scale", "score", "output"};
-constexpr const char* kOutcomes[] = {"nan", "opposite", "softmax", "all_lowest", "sum"};
-
 /// Of each head with rows that are not finite.
 nb::list not_finite(const Report& report) {
   nb::list out;
@@ -161,12 +158,12 @@ nb::list not_finite(const Report& report) {
     trace["head"] = static_cast<int64_t>(head) % report.shape.h_q;
     trace["rows"] = one.rows;
     trace["row"] = one.row;
-    trace["origin"] = kOrigins[static_cast<size_t>(one.origin)];
+    trace["origin"] = name_of(one.origin);
     trace["overflow"] = one.overflow;
     trace["key"] = one.key;
     trace["component"] = one.component;
     trace["value"] = one.value;
-    trace["outcome"] = kOutcomes[static_cast<size_t>(one.outcome)];
+    trace["outcome"] = name_of(one.outcome);
     trace["text"] = words_of(insight::words(one, report));
     out.append(trace);
   }

@@ -1,0 +1,42 @@
+# Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+"""What this build is, and which instruction set it uses."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from foveate import _engine
+
+
+class Info(TypedDict):
+    """What info tells."""
+
+    version: str
+    target: str
+    targets: list[str]
+    cores: int
+
+
+def info() -> Info:
+    """What this build is: version; target, the instruction set in use; targets, those that this processor could use,
+    best first; cores, how many threads a call has unless it is told.
+
+    The environment variable FOVEATE_TARGET, or pin_target, fixes another instruction set.
+
+    >>> sorted(info())
+    ['cores', 'target', 'targets', 'version']
+    """
+    return Info(
+        version=_engine.version, target=_engine.active_target(), targets=_engine.targets(), cores=_engine.cores()
+    )
+
+
+def pin_target(name: str | None) -> None:
+    """Makes later calls use the instruction set of that name, one of info()["targets"]; None goes back to the best one.
+
+    Raises:
+        ValueError: there is none of that name here.
+
+    >>> pin_target(None)
+    """
+    _engine.pin_target(name)
