@@ -8,5 +8,16 @@
 
 from foveate.torch._attention import attention, scaled_dot_product_attention
 from foveate.torch._replace import Replaced, replace_sdpa
+from foveate.torch._watch import watch
+from foveate.torch._watched import Fault, Layer, Watched
 
-__all__ = ["Replaced", "attention", "replace_sdpa", "scaled_dot_product_attention"]
+__all__ = [
+    "Fault",
+    "Layer",
+    "Replaced",
+    "Watched",
+    "attention",
+    "replace_sdpa",
+    "scaled_dot_product_attention",
+    "watch",
+]

@@ -51,9 +51,9 @@ def attention(
 
     Shapes, options and results are those of foveate.attention; what differs:
 
-    * Gradients reach q, k, v, bias and sinks, from o and from lse. Weights carry none. There are no second derivatives.
+    * Gradients reach q, k, v, bias and sinks, from o and from lse. Weights carry none; there are no second derivatives.
     * Arrays among the options are tensors, all in the CPU's memory.
-    * seed: a number, or a tensor of one; left out, it is drawn from PyTorch's generator, and so obeys torch.manual_seed.
+    * seed: a number, or a tensor of one; left out, it is drawn from PyTorch's generator, which torch.manual_seed sets.
     * threads: left out, torch.get_num_threads().
     * Under torch.autocast, q, k and v take its type (float64 stays).
 
@@ -122,14 +122,28 @@ def scaled_dot_product_attention(
 
     query [..., h, L, E], key [..., h, S, E], value [..., h, S, Ev]; leading axes are broadcast, and with enable_gqa
     query's heads are a multiple of the others'. attn_mask: bool, True = takes part, or of query's type and added to the
-    scores. is_causal: query i attends to keys 0 to i, whatever L and S are; refused beside attn_mask. dropout_p: drawn from
-    PyTorch's generator. A row that no key takes part in is 0. Errors as attention's.
+    scores. is_causal: query i attends to keys 0 to i, whatever L and S are; refused beside attn_mask. dropout_p: what is
+    left out is drawn from PyTorch's generator. A row that no key takes part in is 0. Errors as attention's.
 
     >>> x = torch.eye(2)
     >>> scaled_dot_product_attention(x, x, x, is_causal=True)
     tensor([[1.0000, 0.0000],
             [0.3302, 0.6698]])
     """
+    q, k, v, options = as_attention(query, key, value, attn_mask, is_causal, scale, enable_gqa)
+    return attention(q, k, v, dropout=dropout_p, **options)  # type: ignore[no-any-return]
+
+
+def as_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None,
+    is_causal: bool,
+    scale: float | None,
+    enable_gqa: bool,
+) -> tuple[Tensor, Tensor, Tensor, dict[str, Any]]:
+    """What attention is given for such a call of PyTorch's, dropout aside; errors are in PyTorch's words."""
     query, key, value = _autocast(query, key, value)
     if attn_mask is not None:
         (attn_mask,) = _autocast(attn_mask)
@@ -143,17 +157,14 @@ def scaled_dot_product_attention(
         raise ValueError(f"query, key, value: shapes {shapes} do not broadcast in their leading axes{remedy}") from None
     q, k, v = (tensor.expand(*lead, *tensor.shape[-kept:]) for tensor in (query, key, value))
     boolean = attn_mask is not None and attn_mask.dtype == torch.bool
-    return attention(  # type: ignore[no-any-return]
-        q,
-        k,
-        v,
-        scale=scale,
-        causal=is_causal,
-        align="top-left",
-        mask=attn_mask if boolean else None,
-        bias=None if boolean else attn_mask,
-        dropout=dropout_p,
-    )
+    options = {
+        "scale": scale,
+        "causal": is_causal,
+        "align": "top-left",
+        "mask": attn_mask if boolean else None,
+        "bias": None if boolean else attn_mask,
+    }
+    return q, k, v, options
 
 
 def _seed(seed: int | Tensor | None) -> Tensor:
@@ -172,7 +183,8 @@ def _check(q: Tensor, k: Tensor, v: Tensor, options: Options) -> None:
         if tensor is None:
             continue
         if not isinstance(tensor, Tensor):
-            raise TypeError(f"{name}: {type(tensor).__name__}, expected a tensor; use torch.as_tensor, or foveate.attention")
+            kind = type(tensor).__name__
+            raise TypeError(f"{name}: {kind}, expected a tensor; use torch.as_tensor, or foveate.attention")
         if tensor.device.type not in ("cpu", "meta"):
             raise TypeError(f"{name}: on device {tensor.device}, expected the CPU's memory; use {name}.cpu()")
     for name in ("alibi", "k_scales", "v_scales"):
@@ -189,7 +201,8 @@ def _check_like_pytorch(query: Tensor, key: Tensor, value: Tensor, attn_mask: Te
         if tensor.dtype != query.dtype:
             raise TypeError(f"{name}: dtype {tensor.dtype}, query has {query.dtype}; expected the same")
     if attn_mask is not None and attn_mask.dtype not in (torch.bool, query.dtype):
-        raise TypeError(f"attn_mask: dtype {attn_mask.dtype}, expected bool (True = takes part) or query's {query.dtype}")
+        expected = f"bool (True = takes part) or query's {query.dtype}"
+        raise TypeError(f"attn_mask: dtype {attn_mask.dtype}, expected {expected}")
 
 
 def _autocast(*tensors: Tensor) -> tuple[Tensor, ...]:

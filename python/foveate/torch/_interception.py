@@ -25,6 +25,8 @@ _SDPA = (
     torch.ops.aten.scaled_dot_product_attention.default,
 )
 
+_NEED_WEIGHTS = 15  #: its place among the arguments of F.multi_head_attention_forward
+
 
 class Call(NamedTuple):
     """The arguments of one scaled_dot_product_attention."""
@@ -91,13 +93,13 @@ class Interception(TorchFunctionMode):
         return func(*args, **kwargs)
 
     def _multi_head(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if kwargs.get("need_weights", True):
+        if args[_NEED_WEIGHTS] if len(args) > _NEED_WEIGHTS else kwargs.get("need_weights", True):
             self.weights_wanted(args, kwargs)
             return F.multi_head_attention_forward(*args, **kwargs)
         return self.inside_multi_head(*args, **kwargs)
 
     def inside_multi_head(self, *args: Any, **kwargs: Any) -> Any:
-        """PyTorch's own function, of which the attention call is seen. It runs outside the mode, as all that a mode calls."""
+        """PyTorch's own function, whose attention call is seen though all that a mode calls runs outside the mode."""
         sdpa = F.scaled_dot_product_attention
 
         def seen(*args: Any, **kwargs: Any) -> Tensor:
@@ -108,8 +110,7 @@ class Interception(TorchFunctionMode):
 
 def _with_names(function: Any, **names: Any) -> Any:
     """The same function, with other things under some global names."""
-    copy = types.FunctionType(
-        function.__code__, {**function.__globals__, **names}, function.__name__, function.__defaults__, function.__closure__
-    )
+    scope = {**function.__globals__, **names}
+    copy = types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__, function.__closure__)
     copy.__kwdefaults__ = function.__kwdefaults__
     return copy

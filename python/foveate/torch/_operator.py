@@ -104,10 +104,7 @@ def _shape_of_weights(rows: list[Any], k: Tensor, options: Options) -> list[Any]
     if options.block_table is not None:
         n_kv = n_kv * options.block_table.shape[1]
     starts = options.q_starts if options.q_starts is not None else options.kv_starts
-    if starts is None:
-        b = list(rows[:-2])
-    else:
-        b = [starts.shape[0] - 1]
+    b = list(rows[:-2]) if starts is None else [starts.shape[0] - 1]
     if options.kv_starts is not None:
         n_kv = longest()
     return [*b, *rows[-2:-1], longest() if options.q_starts is not None else rows[-1], n_kv]
@@ -179,8 +176,8 @@ def _backward_with_lse(
 ) -> Any:
     """As the operator, where the loss depends on lse too.
 
-    d lse_i / d s_ij = a_ij, so ds_ij = a_ij (d_o_i . v_j - (d_o_i . o_i - d_lse_i)): one more component of v that is 0, where
-    o has 1 and d_o has -d_lse, is all that it takes. With a sink it is right for dsinks likewise.
+    d lse_i / d s_ij = a_ij, so ds_ij = a_ij (d_o_i . v_j - (d_o_i . o_i - d_lse_i)): one more component of v that is 0,
+    where o has 1 and d_o has -d_lse, is all that it takes. With a sink it is right for dsinks likewise.
     """
     heads_last = options.layout == "bnhd" and q.ndim > 2
     by_row = (d_lse.transpose(-1, -2) if heads_last else d_lse).unsqueeze(-1).to(q.dtype)
@@ -209,11 +206,12 @@ backward_operator.register_autograd(_no_second_derivative)
 
 
 def _map_by_loop(operator: Any) -> Callable[..., Any]:
-    """What torch.vmap is given: a call for each entry of the mapped axis, since bits and dropout are to be those of that call."""
+    """What torch.vmap is given: a call for each entry of the mapped axis, whose bits and dropout are those of that call."""
 
     def rule(info: Any, in_dims: tuple[int | None, ...], *args: Any) -> tuple[tuple[Tensor, ...], tuple[int, ...]]:
         def entry(index: int) -> list[Any]:
-            return [arg.select(dim, index) if isinstance(dim, int) else arg for arg, dim in zip(args, in_dims, strict=True)]
+            pairs = zip(args, in_dims, strict=True)
+            return [arg.select(dim, index) if isinstance(dim, int) else arg for arg, dim in pairs]
 
         each = [operator(*entry(index)) for index in range(info.batch_size)]
         results = tuple(torch.stack(parts) for parts in zip(*each, strict=True))

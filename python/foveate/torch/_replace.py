@@ -20,7 +20,7 @@ _FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 class Replaced:
     """What became of the attention calls; str() says it in words.
 
-    taken: how many foveate computed. left: how many were left to PyTorch, by reason, each with its remedy if it has one.
+    taken: how many foveate computed. left: how many were left to PyTorch, by reason, each with a remedy if there is one.
     """
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class Replaced:
     def __str__(self) -> str:
         total = self.taken + sum(self.left.values())
         if not total:
-            return "No attention call was seen: the model multiplies by itself, or runs in another thread or TorchScript."
+            return "No attention call was seen: the model multiplies by itself, or in another thread or in TorchScript."
         lines = [f"foveate computed {self.taken} of {total} attention calls."]
         lines += [f"Left to PyTorch, {calls} x: {reason}" for reason, calls in self.left.items()]
         return "\n".join(lines)
@@ -70,7 +70,7 @@ def _why_not(call: Call) -> str | None:
     if torch.jit.is_tracing():
         return "torch.jit.trace records it, and knows operators of PyTorch alone"
     if transformed() or torch.autograd.forward_ad._current_level >= 0:
-        return "inside a transform of torch.func or forward-mode differentiation; there use foveate.torch.attention with vmap and grad"
+        return "inside a transform of torch.func; where that is vmap or grad, call foveate.torch.attention"
     for name in ("query", "key", "value", "attn_mask"):
         tensor = getattr(call, name)
         if tensor is not None and (reason := _why_not_tensor(name, tensor)):
@@ -94,7 +94,7 @@ def _why_not_tensor(name: str, tensor: Tensor) -> str | None:
 
 def _recorded(call: Call) -> str | None:
     records = torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in call[:4])
-    return "gradients are recorded, and double_backward=True asks that they can be differentiated again" if records else None
+    return "gradients are recorded, and double_backward=True wants to differentiate them again" if records else None
 
 
 @contextmanager
@@ -111,8 +111,8 @@ def replace_sdpa(*, double_backward: bool = False) -> Iterator[Replaced]:
     Returns:
         In the with statement, a Replaced: what was taken, what was left and why. Also usable as a decorator.
 
-    It counts for the thread that enters it alone, may be nested, and ends with the block, also by an exception. A backward
-    pass may come later, but for torch.utils.checkpoint, which computes attention again in it: keep that inside.
+    It counts for the thread that enters it alone, may be nested, and ends with the block, also by an exception. The
+    backward pass may come later, but for torch.utils.checkpoint, which computes attention again in it: keep that inside.
 
     >>> x = torch.randn(1, 4, 16, 8)
     >>> with replace_sdpa() as report:

@@ -4,9 +4,9 @@
     import foveate.torch.transformers
     model = AutoModel.from_pretrained(folder, attn_implementation="foveate")
 
-Beside what "sdpa" does, it takes softcap, sinks and position biases, and returns weights where output_attentions asks for
-them, without another path. Masks are made as for "sdpa": boolean, or none where causal says it all. Models and caches that
-serve several requests in pages (continuous batching) are refused.
+Beside what "sdpa" does, it takes softcap, sinks and position biases, and returns weights where output_attentions asks
+for them. Masks are made as for "sdpa": boolean, or none where causal says it all. Paged caches, which serve several
+requests at once (continuous batching), are refused.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def foveate_attention_forward(
 ) -> tuple[Tensor, Tensor | None]:
     """One attention call of a model, by the signature that Transformers wants.
 
-    query [b, h_q, n_q, d], key and value [b, h_kv, n_kv, d]; attention_mask bool, True = takes part, or added to the scores.
-    Returns o [b, n_q, h_q, d], and the weights [b, h_q, n_q, n_kv] or None.
+    query [b, h_q, n_q, d], key and value [b, h_kv, n_kv, d]; attention_mask bool, True = takes part, or added to the
+    scores. Returns o [b, n_q, h_q, d], and the weights [b, h_q, n_q, n_kv] or None.
     """
     if kwargs.get("cache") is not None:
         raise ValueError("attn_implementation: 'foveate' has no paged cache; for continuous batching use 'sdpa'")
@@ -53,8 +53,8 @@ def foveate_attention_forward(
         k,
         v,
         layout="bnhd",
-        # A mask that is there is the whole mask; one query is the last of the sequence. Without a mask before a cache with
-        # room to spare, query i is token i.
+        # A mask that is there is the whole mask; a single query is the last of its sequence. Where there is neither, the
+        # cache was empty, and query i is token i.
         causal=is_causal and attention_mask is None and query.shape[2] > 1,
         align="top-left",
         mask=mask,
