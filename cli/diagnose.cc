@@ -120,7 +120,7 @@ int run(const DiagnoseArguments& arguments) {
   const AttendInputs inputs = load_inputs(arguments, {.whole = std::numeric_limits<int64_t>::max()});
   const Judged judged(arguments, inputs);
   const diagnosis::Diagnosis found = compute(arguments, inputs, judged);
-  const FileAxes axes = {inputs.axes, arguments.layout};
+  const diagnosis::FileAxes axes = {inputs.axes, arguments.layout};
   fmt::print("{}", arguments.json ? diagnosis_json(found, axes)
                                   : diagnosis_text(found, axes, !arguments.lse.empty(), language));
   return found.verdict == diagnosis::Verdict::right ? 0 : kExitFailure;

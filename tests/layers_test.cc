@@ -52,7 +52,7 @@ const std::vector<Layer> kLayers = {
     {"text", {"claims/text.h"}, {}},
     {"claims", {"claims/"}, {"tensor", "status", "api", "text"}},
     {"insight", {"insight/"}, {"tensor", "status", "api", "text"}},
-    {"diagnosis", {"diagnosis/"}, {"tensor", "status", "api"}},
+    {"diagnosis", {"diagnosis/"}, {"tensor", "status", "api", "text"}},
     {"cli", {"cli/"}, {"tensor", "status", "api", "text", "io", "claims", "insight", "diagnosis"}},
     {"python", {"python/"}, {"tensor", "status", "api", "text", "insight", "diagnosis"}},
     {"web", {"web/"}, {"tensor", "status", "api", "text", "claims"}},

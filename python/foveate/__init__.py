@@ -16,6 +16,7 @@ from foveate._attention import (
     attention,
     attention_backward,
 )
+from foveate._diagnose import Diagnosis, diagnose
 from foveate._info import Info, info, pin_target
 from foveate._inspect import Inspection, inspect
 from foveate._kv_cache import KvCache
@@ -25,6 +26,7 @@ from foveate._state import dropout_mask, make_blocks, merge
 
 __all__ = [
     "AdditiveGradients",
+    "Diagnosis",
     "Gradients",
     "Info",
     "Inspection",
@@ -37,6 +39,7 @@ __all__ = [
     "additive_attention_backward",
     "attention",
     "attention_backward",
+    "diagnose",
     "dropout_mask",
     "info",
     "inspect",

@@ -8,7 +8,7 @@ from typing import Any, Generic, NamedTuple, Unpack
 from foveate import _engine
 from foveate._arrays import FLOATS, ArrayT, View, computing, make, view_of
 from foveate._attention import result_of
-from foveate._operands import Operands, Output
+from foveate._operands import Operands, Output, engines
 from foveate._options import AttentionOptions, check_names, threads_of
 
 
@@ -74,9 +74,9 @@ def additive_attention(
     _engine.additive_attention(
         *of.arrays,
         *parameters,
-        *(one and one.engine for one in outputs),
-        of.options,
-        threads_of(options.get("threads")),
+        *engines(outputs),
+        options=of.options,
+        threads=threads_of(options.get("threads")),
     )
     return result_of(q, *outputs)
 
@@ -133,8 +133,8 @@ def additive_attention_backward(
     asked = (dw_q, dw_k, dw, db)
     gradients = (*wanted, *(_gradient(of, view) if one else None for view, one in zip(parameters, asked, strict=True)))
     _engine.additive_attention_backward(
-        *of.arrays, *parameters, *before, *(one and one.engine for one in gradients), of.options,
-        threads_of(options.get("threads")),
+        *of.arrays, *parameters, *before, *engines(gradients), options=of.options,
+        threads=threads_of(options.get("threads")),
     )  # fmt: skip
     return AdditiveGradients(*(one and one.result(q) for one in gradients))
 

@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, NamedTuple, SupportsFloat, SupportsInd
 from foveate import _engine
 from foveate._arrays import ArrayT
 from foveate._axes import Layout
-from foveate._operands import Operands, Output
+from foveate._operands import Operands, Output, engines
 from foveate._options import AttentionOptions, check_names, threads_of
 
 
@@ -49,7 +49,7 @@ def attend(
 ) -> tuple[Output, Output | None, Output | None]:
     """o, and lse and weights where they are wanted, computed."""
     outputs = of.outputs(out, lse, weights)
-    _engine.attention(*of.arrays, *(one and one.engine for one in outputs), of.options, threads_of(threads))
+    _engine.attention(*of.arrays, *engines(outputs), options=of.options, threads=threads_of(threads))
     return outputs
 
 
@@ -269,7 +269,8 @@ def attention_backward(
 
     Returns:
         Gradients, a named tuple: dq, dk and dv shaped as q, k and v and of their types (of int8, float32: by the number
-        meant), dbias shaped as bias, dsinks [h_q] of lse's type; None for what is not wanted. All of q's kind.
+        meant), dbias shaped as bias and of its type (of lse's, where some of several
+        leading axes were broadcast), dsinks [h_q] of lse's type; None for what is not wanted. All of q's kind.
 
     Raises:
         As attention; keys in pages have no gradients.
@@ -288,6 +289,6 @@ def attention_backward(
     before = of.backward(d_o, o, lse)
     wanted = of.gradients(dq, dk, dv, dbias, dsinks)
     _engine.attention_backward(
-        *of.arrays, *before, *(one and one.engine for one in wanted), of.options, threads_of(options.get("threads"))
+        *of.arrays, *before, *engines(wanted), options=of.options, threads=threads_of(options.get("threads"))
     )
     return Gradients(*(one and one.result(q) for one in wanted))

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, SupportsIndex, TypedDict, Unpack
+from typing import Any, SupportsIndex, TypedDict, Unpack, cast
 
 from foveate import _engine
 from foveate._arrays import FLOATS, ArrayT, View, computing, dtype_named, make, name_of, view_of
 from foveate._attention import result_of
 from foveate._axes import Axes, Layout
-from foveate._operands import Output, given_output, longest, output_of
+from foveate._operands import Output, engines, given_output, longest, output_of
 from foveate._options import AttentionOptions, check_names, for_engine, integer, threads_of
 
 _FROM_THE_CACHE = ("k_scales", "v_scales", "kv_lengths", "kv_starts", "block_table")
@@ -118,7 +118,7 @@ class KvCache:
 
     def usage(self) -> Usage:
         """What the cache holds."""
-        return Usage(**self._cache.usage())
+        return cast(Usage, self._cache.usage())
 
     def attend(
         self,
@@ -165,8 +165,8 @@ class KvCache:
             array = make(pairs.rows(h, rows, self._n_kv(numbers)), view.dtype)
             weights = Output(array, pairs.engine_pairs(array))
         self._cache.attend(
-            engine, numbers, *(one and one.engine for one in (o, lse, weights)), given,
-            threads_of(options.get("threads")),
+            engine, numbers, *engines((o, lse, weights)), options=given,
+            threads=threads_of(options.get("threads")),
         )  # fmt: skip
         return result_of(q, o, lse, weights)
 

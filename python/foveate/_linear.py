@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, NamedTuple, SupportsIndex, TypedDict, 
 from foveate import _engine
 from foveate._arrays import ArrayT
 from foveate._axes import Layout
-from foveate._operands import Operands
+from foveate._operands import Operands, engines
 from foveate._options import check_names, threads_of
 
 
@@ -60,7 +60,7 @@ def linear_attention(q: ArrayT, k: Any, v: Any, *, out: Any = None, **options: U
     check_names(options, LinearOptions, "linear_attention")
     of = Operands(q, k, v, options)
     o, _, _ = of.outputs(out, False, False)
-    _engine.linear_attention(*of.arrays, o.engine, of.options, threads_of(options.get("threads")))
+    _engine.linear_attention(*of.arrays, o.engine, options=of.options, threads=threads_of(options.get("threads")))
     return o.result(q)  # type: ignore[no-any-return]
 
 
@@ -101,8 +101,8 @@ def linear_attention_backward(
     _engine.linear_attention_backward(
         *of.arrays,
         of.output_shaped(d_o, "d_o"),
-        *(one and one.engine for one in gradients),
-        of.options,
-        threads_of(options.get("threads")),
+        *engines(gradients),
+        options=of.options,
+        threads=threads_of(options.get("threads")),
     )
     return LinearGradients(*(one and one.result(q) for one in gradients))

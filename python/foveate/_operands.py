@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +24,7 @@ class Output:
     given: Any = None
     copy_to: View | None = None
     sum_over: tuple[int, ...] = ()
+    summed_shape: tuple[int, ...] = ()
 
     def result(self, q: Any) -> Any:
         """What the caller gets, after the engine has written."""
@@ -29,8 +32,14 @@ class Output:
             self.copy_to[...] = self.array
         if self.given is not None:
             return self.given
-        array = self.array.sum(axis=self.sum_over, keepdims=True) if self.sum_over else self.array
-        return like(array, q)
+        if self.sum_over:
+            return like(self.array.sum(axis=self.sum_over).reshape(self.summed_shape), q)
+        return like(self.array, q)
+
+
+def engines(outputs: Iterable[Output | None]) -> list[View | None]:
+    """Where the engine writes."""
+    return [None if output is None else output.engine for output in outputs]
 
 
 def output_of(shape: tuple[int, ...], axes: Axes, dtype: np.dtype[Any]) -> Output:
@@ -53,8 +62,9 @@ def given_output(out: Any, name: str, shape: tuple[int, ...], axes: Axes, dtype:
     return Output(own.array, own.engine, out, view)
 
 
-def _shaped(array: Any, name: str, shape: tuple[int, ...]) -> View:
-    view = view_of(array, name)
+def shaped(array: Any, name: str, shape: tuple[int, ...], dtypes: tuple[np.dtype[Any], ...] = FLOATS) -> View:
+    """An array that has to have this shape."""
+    view = view_of(array, name, dtypes)
     if view.shape != shape:
         raise ValueError(f"{name}: shape {list(view.shape)}, expected {list(shape)}")
     return view
@@ -119,13 +129,13 @@ class Operands:
     def backward(self, d_o: Any, o: Any, lse: Any) -> tuple[View, View, View]:
         """o, lse and d_o on the engine's axes."""
         rows = self.q_axes.rows(*self.arrays[0].shape[1:3])
-        lse_engine = self.q_axes.engine_rows(_shaped(lse, "lse", rows))
+        lse_engine = self.q_axes.engine_rows(shaped(lse, "lse", rows))
         return self.output_shaped(o, "o"), lse_engine, self.output_shaped(d_o, "d_o")
 
     def output_shaped(self, array: Any, name: str) -> View:
         """An input of o's shape on the engine's axes."""
         h, n = self.arrays[0].shape[1:3]
-        return self.q_axes.engine(_shaped(array, name, self.q_axes.shape(h, n, self.arrays[2].shape[3])))
+        return self.q_axes.engine(shaped(array, name, self.q_axes.shape(h, n, self.arrays[2].shape[3])))
 
     def gradients(self, dq: bool, dk: bool, dv: bool, dbias: bool, dsinks: bool) -> tuple[Output | None, ...]:
         """Memory for those wanted."""
@@ -143,13 +153,12 @@ class Operands:
         if "bias" not in self.options:
             raise ValueError("dbias: given without bias")
         bias = view_of(self.given["bias"], "bias")
-        dtype = main if bias.dtype == FLOATS[0] else bias.dtype
-        engine = make(self.options["bias"].shape, dtype)
-        if engine.size == bias.size:
+        extents = self.options["bias"].shape
+        if math.prod(extents) == bias.size:
+            engine = make(extents, main if bias.dtype == FLOATS[0] else bias.dtype)
             return Output(engine.reshape(bias.shape), engine)
-        # Some of several leading axes were broadcast: these are summed over at the end.
-        lead = self.pair_axes().lead
+        # Some of several leading axes were broadcast: these are summed over at the end, in the computing type.
+        engine, lead = make(extents, main), self.pair_axes().lead
         shape = (1,) * (len(lead) + 3 - bias.ndim) + bias.shape
         over = tuple(axis for axis, extent in enumerate(lead) if shape[axis] != extent)
-        array = engine.reshape(lead + bias.shape[-3:])
-        return Output(array, engine, sum_over=over)
+        return Output(engine.reshape(lead + bias.shape[-3:]), engine, sum_over=over, summed_shape=bias.shape)

@@ -89,8 +89,9 @@ def _axis(name: str, array: Any, dtypes: tuple[np.dtype[Any], ...]) -> View:
 
 
 def _lengths(name: str, array: Any) -> View:
-    """Lengths, starts: a list of ints will do."""
-    return _axis(name, np.asarray(array, np.int64) if isinstance(array, (list, tuple)) else array, INTEGERS)
+    """Lengths, starts; an empty list, which NumPy takes for floats, is none of them."""
+    empty = isinstance(array, (list, tuple)) and not array
+    return _axis(name, np.empty(0, np.int64) if empty else array, INTEGERS)
 
 
 def _top_left(align: Any) -> bool:

@@ -62,7 +62,7 @@ def scaled_dot_product_attention(
         mask = view_of(attn_mask, "attn_mask", (*BOOLS, q.dtype))
         options["mask" if mask.dtype == BOOLS[0] else "bias"] = mask
     if dropout_p:
-        options.update(dropout=dropout_p, seed=_drawn_seed(query))
+        options["dropout"], options["seed"] = dropout_p, _drawn_seed(query)
     try:
         return attend(Operands(q, k, v, options))[0].result(query)  # type: ignore[no-any-return]
     except ValueError as error:

@@ -12,6 +12,7 @@ namespace foveate::python {
 namespace nb = nanobind;
 
 void bind_attention(nb::module_& module);
+void bind_diagnose(nb::module_& module);
 void bind_dlpack(nb::module_& module);
 void bind_inspect(nb::module_& module);
 void bind_kv_cache(nb::module_& module);

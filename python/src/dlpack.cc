@@ -4,6 +4,7 @@
 // here its bits come as uint16. Capsules of version 1 and of the time before versions are taken, and what is read-only
 // stays so (https://dmlc.github.io/dlpack/latest).
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
 
 #include <memory>
 #include <string>
