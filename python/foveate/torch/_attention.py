@@ -122,8 +122,8 @@ def scaled_dot_product_attention(
 
     query [..., h, L, E], key [..., h, S, E], value [..., h, S, Ev]; leading axes are broadcast, and with enable_gqa
     query's heads are a multiple of the others'. attn_mask: bool, True = takes part, or of query's type and added to the
-    scores. is_causal: query i attends to keys 0 to i, whatever L and S are; refused beside attn_mask. dropout_p: what is
-    left out is drawn from PyTorch's generator. A row that no key takes part in is 0. Errors as attention's.
+    scores. is_causal: query i attends to keys 0 to i, whatever L and S are; refused beside attn_mask. dropout_p draws
+    from PyTorch's generator. A row that no key takes part in is 0. Errors as attention's.
 
     >>> x = torch.eye(2)
     >>> scaled_dot_product_attention(x, x, x, is_causal=True)

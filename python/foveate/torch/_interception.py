@@ -25,6 +25,8 @@ _SDPA = (
     torch.ops.aten.scaled_dot_product_attention.default,
 )
 
+_BACKWARD = (Tensor.backward, torch.autograd.backward, torch.autograd.grad)
+
 _NEED_WEIGHTS = 15  #: its place among the arguments of F.multi_head_attention_forward
 
 
@@ -90,7 +92,18 @@ class Interception(TorchFunctionMode):
             return self.attention(Call(*args, **kwargs), lambda: func(*args, **kwargs))
         if func is F.multi_head_attention_forward:
             return self._multi_head(args, kwargs)
+        if func in _BACKWARD:
+            return self._backward(func, args, kwargs)
         return func(*args, **kwargs)
+
+    def _backward(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A backward pass, within the mode: checkpoints compute attention again in it."""
+
+        def overridden(*_: Any) -> bool:
+            return False
+
+        with self:
+            return _with_names(func, has_torch_function=overridden, has_torch_function_unary=overridden)(*args, **kwargs)
 
     def _multi_head(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if args[_NEED_WEIGHTS] if len(args) > _NEED_WEIGHTS else kwargs.get("need_weights", True):

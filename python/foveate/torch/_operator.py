@@ -201,12 +201,19 @@ def _no_second_derivative(ctx: Any, *_: Any) -> None:
     )
 
 
+def _no_forward_mode(ctx: Any, *_: Any) -> None:
+    raise NotImplementedError(
+        "foveate.torch.attention: forward-mode derivatives are asked for, expected those of a backward pass; use"
+        " torch.nn.functional.scaled_dot_product_attention under sdpa_kernel(SDPBackend.MATH)"
+    )
+
+
 attention_operator.register_autograd(_backward, setup_context=_setup_context)
 backward_operator.register_autograd(_no_second_derivative)
 
 
 def _map_by_loop(operator: Any) -> Callable[..., Any]:
-    """What torch.vmap is given: a call for each entry of the mapped axis, whose bits and dropout are those of that call."""
+    """What torch.vmap is given: a call for each entry of the mapped axis, with the bits and dropout of that call."""
 
     def rule(info: Any, in_dims: tuple[int | None, ...], *args: Any) -> tuple[tuple[Tensor, ...], tuple[int, ...]]:
         def entry(index: int) -> list[Any]:
@@ -227,6 +234,7 @@ class _Attend(torch.autograd.Function):
     forward = staticmethod(lambda *args: attention_operator(*args))
     setup_context = staticmethod(lambda ctx, inputs, output: _setup_context(ctx, inputs, output))
     backward = staticmethod(_backward)
+    jvp = staticmethod(_no_forward_mode)
     vmap = staticmethod(_map_by_loop(attention_operator))
 
 
@@ -234,6 +242,7 @@ class _AttendBackward(torch.autograd.Function):
     forward = staticmethod(lambda *args: backward_operator(*args))
     setup_context = staticmethod(lambda ctx, inputs, output: None)
     backward = staticmethod(_no_second_derivative)
+    jvp = staticmethod(_no_second_derivative)
     vmap = staticmethod(_map_by_loop(backward_operator))
 
 

@@ -20,7 +20,7 @@ _FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 class Replaced:
     """What became of the attention calls; str() says it in words.
 
-    taken: how many foveate computed. left: how many were left to PyTorch, by reason, each with a remedy if there is one.
+    taken: how many foveate computed. left: how many were left to PyTorch, by reason, with a remedy if there is one.
     """
 
     def __init__(self) -> None:
@@ -112,7 +112,7 @@ def replace_sdpa(*, double_backward: bool = False) -> Iterator[Replaced]:
         In the with statement, a Replaced: what was taken, what was left and why. Also usable as a decorator.
 
     It counts for the thread that enters it alone, may be nested, and ends with the block, also by an exception. The
-    backward pass may come later, but for torch.utils.checkpoint, which computes attention again in it: keep that inside.
+    backward pass may come later, but for torch.utils.checkpoint, which computes attention again then: keep it inside.
 
     >>> x = torch.randn(1, 4, 16, 8)
     >>> with replace_sdpa() as report:

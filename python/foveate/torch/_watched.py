@@ -91,7 +91,7 @@ class Layer:
 
 
 class Watched:
-    """What watch saw. str() is the report; layers and faults are data; skipped counts calls not looked at, by reason."""
+    """What watch saw. str() is the report; layers and faults are data; skipped counts calls not looked at, by cause."""
 
     def __init__(self) -> None:
         self._layers: dict[str, Layer] = {}

@@ -53,8 +53,8 @@ def foveate_attention_forward(
         k,
         v,
         layout="bnhd",
-        # A mask that is there is the whole mask; a single query is the last of its sequence. Where there is neither, the
-        # cache was empty, and query i is token i.
+        # A mask that is there is the whole mask; a single query is the last of its sequence. Where neither is so,
+        # the cache was empty, and query i is token i.
         causal=is_causal and attention_mask is None and query.shape[2] > 1,
         align="top-left",
         mask=mask,
