@@ -103,7 +103,9 @@ class Interception(TorchFunctionMode):
             return False
 
         with self:
-            return _with_names(func, has_torch_function=overridden, has_torch_function_unary=overridden)(*args, **kwargs)
+            return _with_names(func, has_torch_function=overridden, has_torch_function_unary=overridden)(
+                *args, **kwargs
+            )
 
     def _multi_head(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if args[_NEED_WEIGHTS] if len(args) > _NEED_WEIGHTS else kwargs.get("need_weights", True):

@@ -6,13 +6,13 @@ import sys
 import threading
 
 import numpy as np
-import oracle
 import pytest
 import torch
 from torch.autograd import gradcheck
 
 import foveate
 import foveate.torch
+import oracle
 from foveate.torch._operator import Options, attention_operator, backward_operator
 
 F64 = torch.float64
@@ -229,7 +229,8 @@ def test_dropout_is_that_of_its_seed(draw):
         expected = foveate.attention(q, q, q, dropout=0.4, seed=seed)
         assert torch.equal(foveate.torch.attention(q, q, q, dropout=0.4, seed=seed), expected)
     assert torch.equal(
-        foveate.torch.attention(q, q, q, dropout=0.4, seed=torch.tensor(7)), foveate.attention(q, q, q, dropout=0.4, seed=7)
+        foveate.torch.attention(q, q, q, dropout=0.4, seed=torch.tensor(7)),
+        foveate.attention(q, q, q, dropout=0.4, seed=7),
     )
     torch.manual_seed(1)
     first = foveate.torch.attention(q, q, q, dropout=0.4)

@@ -115,9 +115,13 @@ def test_decoders_attend_to_the_encoder_too(draw):
     layer = nn.TransformerDecoderLayer(16, 4, 32, batch_first=True, dtype=F64)
     decoder = nn.TransformerDecoder(layer, 2).eval()
     x, memory = draw(2, 5, 16, dtype=F64), draw(2, 9, 16, dtype=F64)
-    expected = decoder(x, memory, tgt_is_causal=True, tgt_mask=nn.Transformer.generate_square_subsequent_mask(5, dtype=F64))
+    expected = decoder(
+        x, memory, tgt_is_causal=True, tgt_mask=nn.Transformer.generate_square_subsequent_mask(5, dtype=F64)
+    )
     with replace_sdpa() as report:
-        got = decoder(x, memory, tgt_is_causal=True, tgt_mask=nn.Transformer.generate_square_subsequent_mask(5, dtype=F64))
+        got = decoder(
+            x, memory, tgt_is_causal=True, tgt_mask=nn.Transformer.generate_square_subsequent_mask(5, dtype=F64)
+        )
     assert report.taken == 4
     torch.testing.assert_close(got, expected, rtol=0, atol=1e-12)
 
@@ -299,12 +303,20 @@ def test_autocast(draw):
     torch.testing.assert_close(got, expected, rtol=0, atol=2**-6)
 
 
-def test_checkpointing(draw):
+def test_checkpoints_are_computed_again_alike(draw):
     q = draw(1, 2, 5, 8, dtype=F64, grad=True)
-    with replace_sdpa() as report:
-        o = torch.utils.checkpoint.checkpoint(lambda q: F.scaled_dot_product_attention(q, q, q), q, use_reentrant=False)
-        o.sum().backward()
-    assert report.taken == 2
+    (expected,) = torch.autograd.grad(exact(q, q, q).sin().sum(), q)
+    backward = {
+        "backward": lambda loss: loss.backward(),
+        "autograd.backward": torch.autograd.backward,
+        "autograd.grad": lambda loss: setattr(q, "grad", torch.autograd.grad(loss, q)[0]),
+    }
+    for name, run in backward.items():
+        q.grad = None
+        with replace_sdpa():
+            o = torch.utils.checkpoint.checkpoint(F.scaled_dot_product_attention, q, q, q, use_reentrant=False)
+            run(o.sin().sum())
+        torch.testing.assert_close(q.grad, expected, rtol=1e-12, atol=1e-12, msg=name)
 
 
 def test_nothing_seen_is_said():
