@@ -76,7 +76,13 @@ page-build: ## the interactive page into web/dist, for any web server; the next 
 page-test: page-build ## the page's tests, and those of the engine as WebAssembly, in Node and Chromium
 	@scripts/page-test
 
+test-python: ## the tests of the Python package alone
+	@scripts/python-test
+
+wheel: ## a wheel of the Python package into build/wheel, tried in a clean environment
+	@scripts/wheel
+
 clean: ## remove what was built
 	@rm -rf build web/dist
 
-.PHONY: help demo page-build page-test build test bench claims format format-check tidy targets asan ubsan tsan fuzz test-arm test-highway check-all clean
+.PHONY: help demo page-build page-test build test test-python wheel bench claims format format-check tidy targets asan ubsan tsan fuzz test-arm test-highway check-all clean

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TypedDict
 
 from foveate import _engine
+from foveate._cores import usable_cores
 
 
 class Info(TypedDict):
@@ -27,7 +28,7 @@ def info() -> Info:
     ['cores', 'target', 'targets', 'version']
     """
     return Info(
-        version=_engine.version, target=_engine.active_target(), targets=_engine.targets(), cores=_engine.cores()
+        version=_engine.version, target=_engine.active_target(), targets=_engine.targets(), cores=usable_cores()
     )
 
 

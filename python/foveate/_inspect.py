@@ -10,7 +10,7 @@ from foveate._arrays import View, view_of
 from foveate._axes import Axes, same_lead
 from foveate._inspect_html import html_of
 from foveate._inspect_plot import plot_of
-from foveate._options import ScoreOptions, check_names, for_engine, integer, threads_of
+from foveate._options import ScoreOptions, check_language, check_names, for_engine, integer, threads_of
 
 
 class HeadFigures(NamedTuple):
@@ -135,7 +135,7 @@ class Inspection:
         lead = axes.lead + ((h,) if axes.ndim > 2 else ())
 
         def of_heads(array: View, *more: int) -> View:
-            return array.reshape(*lead, *more)
+            return array.reshape((*lead, *more))
 
         self.shape = (report.batch(), h, n_q, n_kv)
         self.scale = report.scale
@@ -151,6 +151,7 @@ class Inspection:
 
     def text(self, lang: Literal["en", "zh"] = "en") -> str:
         """What stands out, a line a finding."""
+        check_language(lang)
         if not self.findings:
             return {"en": "Nothing stands out.", "zh": "没有特别之处。"}[lang]
         return "\n".join(finding["text"][lang] for finding in self.findings)
@@ -165,7 +166,8 @@ class Inspection:
     def plot(self, pooling: Literal["largest", "mean"] = "largest", *, lang: Literal["en", "zh"] = "en") -> Any:
         """Draws a map of each head with matplotlib, which has to be installed; returns the Figure.
 
-        Queries run down, keys to the right, and darker is more weight, by one scale for all.
+        Queries run down, keys to the right, and darker is more weight, by one scale for all. Chinese wants a font that
+        has it, of those that are looked for; where there is none the labels are English.
         """
         return plot_of(self, pooling, lang)
 

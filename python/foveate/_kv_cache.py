@@ -11,7 +11,7 @@ from foveate._arrays import FLOATS, ArrayT, View, computing, dtype_named, make, 
 from foveate._attention import result_of
 from foveate._axes import Axes, Layout
 from foveate._operands import Output, engines, given_output, longest, output_of
-from foveate._options import AttentionOptions, check_names, for_engine, integer, threads_of
+from foveate._options import AttentionOptions, check_names, for_engine, integer, lengths, threads_of
 
 _FROM_THE_CACHE = ("k_scales", "v_scales", "kv_lengths", "kv_starts", "block_table")
 
@@ -161,7 +161,7 @@ class KvCache:
             array = make(axes.rows(h, n), computing(view.dtype))
             lse = Output(array, axes.engine_rows(array))
         if return_weights:
-            rows = n if q_starts is None else longest(q_starts)
+            rows = n if q_starts is None else longest(lengths("q_starts", q_starts))
             array = make(pairs.rows(h, rows, self._n_kv(numbers)), view.dtype)
             weights = Output(array, pairs.engine_pairs(array))
         self._cache.attend(

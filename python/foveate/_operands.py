@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from foveate._arrays import FLOATS, INT8, View, computing, like, make, view_of
+from foveate._arrays import FLOATS, INT8, INTEGERS, View, computing, like, make, view_of
 from foveate._axes import Axes, same_lead
-from foveate._options import for_engine
+from foveate._options import for_engine, lengths
 
 
 @dataclass
@@ -70,9 +70,9 @@ def shaped(array: Any, name: str, shape: tuple[int, ...], dtypes: tuple[np.dtype
     return view
 
 
-def longest(starts: Any) -> int:
+def longest(starts: View) -> int:
     """The length of the longest of packed sequences."""
-    return int(np.diff(np.asarray(starts)).max(initial=0))
+    return int(np.diff(starts).max(initial=0))
 
 
 class Operands:
@@ -96,13 +96,16 @@ class Operands:
         """b, n_q and n_kv as masks and weights have them."""
         q, k, _ = self.arrays
         b, n_q, n_kv = q.shape[0], q.shape[2], k.shape[2]
-        q_starts, kv_starts = (self.given.get(name) for name in ("q_starts", "kv_starts"))
+        q_starts, kv_starts = (
+            None if self.given.get(name) is None else lengths(name, self.given[name])
+            for name in ("q_starts", "kv_starts")
+        )
         if q_starts is not None:
             b, n_q = max(len(q_starts) - 1, 0), longest(q_starts)
         if kv_starts is not None:
             b, n_kv = max(len(kv_starts) - 1, 0), longest(kv_starts)
         if self.given.get("block_table") is not None:
-            n_kv *= np.shape(self.given["block_table"])[-1]
+            n_kv *= view_of(self.given["block_table"], "block_table", INTEGERS).shape[-1]
         return b, n_q, n_kv
 
     def pair_axes(self) -> Axes:

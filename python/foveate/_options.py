@@ -11,6 +11,7 @@ import numpy as np
 
 from foveate._arrays import BOOLS, FLOATS, INTEGERS, View, view_of
 from foveate._axes import Axes, Layout
+from foveate._cores import usable_cores
 
 
 class ScoreOptions(TypedDict, total=False):
@@ -57,6 +58,12 @@ def check_names(options: Any, known: type, function: str) -> None:
             raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
 
 
+def check_language(lang: str) -> None:
+    """Refuses any other than those that texts are written in."""
+    if lang not in ("en", "zh"):
+        raise ValueError(f"lang: {lang!r}, expected 'en' or 'zh'")
+
+
 def integer(value: Any, name: str, low: int = -(2**63), high: int = 2**63 - 1) -> int:
     """A whole number that the engine can take."""
     try:
@@ -77,8 +84,8 @@ def real(value: Any, name: str) -> float:
 
 
 def threads_of(value: Any) -> int:
-    """How many threads at most; 0 for all cores."""
-    return 0 if value is None else integer(value, "threads", 1, 65536)
+    """How many threads at most; all cores for None."""
+    return usable_cores() if value is None else integer(value, "threads", 1, 65536)
 
 
 def _axis(name: str, array: Any, dtypes: tuple[np.dtype[Any], ...]) -> View:
@@ -88,7 +95,7 @@ def _axis(name: str, array: Any, dtypes: tuple[np.dtype[Any], ...]) -> View:
     return view
 
 
-def _lengths(name: str, array: Any) -> View:
+def lengths(name: str, array: Any) -> View:
     """Lengths, starts; an empty list, which NumPy takes for floats, is none of them."""
     empty = isinstance(array, (list, tuple)) and not array
     return _axis(name, np.empty(0, np.int64) if empty else array, INTEGERS)
@@ -128,7 +135,7 @@ def for_engine(options: Any, axes: Axes, k_axes: Axes, v_axes: Axes) -> dict[str
     out.update((name, real(given[name], name)) for name in _REALS if name in given)
     out.update((name, integer(given[name], name)) for name in _INTEGERS if name in given)
     out.update((name, _axis(name, given[name], FLOATS)) for name in _HEADS if name in given)
-    out.update((name, _lengths(name, given[name])) for name in _SEQUENCES if name in given)
+    out.update((name, lengths(name, given[name])) for name in _SEQUENCES if name in given)
     out.update((name, bool(given[name])) for name in ("causal", "native_products") if name in given)
     if "seed" in given:
         out["seed"] = integer(given["seed"], "seed", 0, 2**64 - 1)
@@ -148,4 +155,6 @@ def for_engine(options: Any, axes: Axes, k_axes: Axes, v_axes: Axes) -> dict[str
             out[name] = _scales(name, given[name], of)
     if "block_table" in given:
         out["block_table"] = view_of(given["block_table"], "block_table", INTEGERS)
+        if out["block_table"].ndim != 2:
+            raise ValueError(f"block_table: {out['block_table'].ndim} axes, expected [b, most pages]")
     return out

@@ -37,6 +37,7 @@ void SignalledExecutor::run(int64_t n_tasks, Task task, void* context) {
     wrapped.executor->ask_python();
     wrapped.task(wrapped.context, index, worker);
   };
+  if (n_tasks == 1) return ask_first(&asking, 0, 0);  // no other thread need wake
   workers_.run(n_tasks, ask_first, &asking);
 }
 

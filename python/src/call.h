@@ -24,7 +24,7 @@ namespace nb = nanobind;
 /// a signal has come, so that Ctrl-C needs no thread of its own; where its handler raises, the call is stopped.
 class SignalledExecutor final : public Executor {
  public:
-  /// `threads`: at most so many; 0: as many as there are cores.
+  /// `threads`: at most so many.
   explicit SignalledExecutor(int threads) : workers_(threads) {}
 
   int64_t concurrency() const override { return workers_.concurrency(); }

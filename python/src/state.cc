@@ -79,7 +79,6 @@ void bind_state(nb::module_& module) {
   module.def("targets", targets);
   module.def("active_target", active_target);
   module.def("pin_target", pin, arg("name").none());
-  module.def("cores", [] { return TbbExecutor(0).concurrency(); });
   module.attr("version") = FOVEATE_VERSION;
 }
 

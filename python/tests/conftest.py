@@ -4,7 +4,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
-    "foveate", deadline=None, max_examples=150, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+    "foveate",
+    deadline=None,
+    database=None,
+    max_examples=150,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("foveate")
 

@@ -111,6 +111,9 @@ def test_packed_and_paged_sequences(rng):
     starts = np.cumsum([0, *lengths])
     q, k, v = (rng.standard_normal((9, 2, 8), dtype=np.float32) for _ in range(3))
     packed = foveate.attention(q, k, v, layout="bnhd", causal=True, q_starts=starts, kv_starts=starts)
+    exported = Exporter(starts)
+    again = foveate.attention(q, k, v, layout="bnhd", causal=True, q_starts=exported, kv_starts=exported)
+    assert same_bits(again, packed)
     for first, last in itertools.pairwise(starts):
         one = foveate.attention(q[first:last], k[first:last], v[first:last], layout="bnhd", causal=True)
         assert same_bits(packed[first:last], one)
