@@ -68,7 +68,7 @@ test-arm: ## the engine's tests on 64-bit ARM, emulated
 test-highway: ## the engine's tests with the newest Highway that Debian has; needs root
 	@scripts/test-highway
 
-check-all: format-check tidy test targets asan ubsan tsan fuzz test-arm test-highway ## all of it: the long round
+check-all: format-check tidy test targets asan ubsan tsan fuzz test-arm test-highway test-torch ## all of it: the long round
 
 page-build: ## the interactive page into web/dist, for any web server; the next build embeds it
 	@scripts/page
@@ -79,10 +79,13 @@ page-test: page-build ## the page's tests, and those of the engine as WebAssembl
 test-python: ## the tests of the Python package alone
 	@scripts/python-test
 
+test-torch: ## the tests of foveate.torch, with PyTorch and Transformers (4 GB), in check-all
+	@scripts/test-torch
+
 wheel: ## a wheel of the Python package into build/wheel, tried in a clean environment
 	@scripts/wheel
 
 clean: ## remove what was built
 	@rm -rf build web/dist
 
-.PHONY: help demo page-build page-test build test test-python wheel bench claims format format-check tidy targets asan ubsan tsan fuzz test-arm test-highway check-all clean
+.PHONY: help demo page-build page-test build test test-python test-torch wheel bench claims format format-check tidy targets asan ubsan tsan fuzz test-arm test-highway check-all clean

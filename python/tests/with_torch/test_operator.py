@@ -299,7 +299,7 @@ def test_errors_name_the_argument(draw):
         (TypeError, "q: ndarray, expected a tensor", (q.numpy(), q, q), {}),
         (TypeError, "mask: .*bool", (q, q, q), {"mask": draw(7, 7)}),
         (ValueError, "dropout", (q, q, q), {"dropout": 1.0}),
-        (ValueError, "alibi: requires grad, but has no gradient here; use alibi.detach()", (q, q, q), {"alibi": draw(4, grad=True)}),
+        (ValueError, "alibi: requires grad, .*use alibi.detach()", (q, q, q), {"alibi": draw(4, grad=True)}),
         (TypeError, "q: dtype", (q.to(torch.complex64), q, q), {}),
     ]  # fmt: skip
     for error, message, inputs, options in cases:

@@ -100,7 +100,12 @@ def test_encoders_and_their_fast_paths(encoder, draw, grad):
     padding[0, 6:] = True
     causal = nn.Transformer.generate_square_subsequent_mask(9, dtype=F64)
     with torch.set_grad_enabled(grad):
-        for options in ({}, {"src_key_padding_mask": padding}, {"mask": causal, "is_causal": True}, {"mask": causal, "src_key_padding_mask": padding}):  # fmt: skip
+        for options in (
+            {},
+            {"src_key_padding_mask": padding},
+            {"mask": causal, "is_causal": True},
+            {"mask": causal, "src_key_padding_mask": padding},
+        ):
             expected = encoder(x, **options)
             with replace_sdpa() as report:
                 got = encoder(x, **options)
@@ -162,7 +167,14 @@ def test_what_is_left_is_told_with_the_reason(draw):
     assert report.taken == 1 and weights.shape == (2, 4, 4)
     text = str(report)
     assert text.startswith("foveate computed 1 of 7 attention calls.\nLeft to PyTorch, 1 x: ")
-    for reason in ("query is a nested tensor", "query is on device meta", "need_weights=False", "torch.func", "attn_mask: given beside is_causal", "does not equal"):  # fmt: skip
+    for reason in (
+        "query is a nested tensor",
+        "query is on device meta",
+        "need_weights=False",
+        "torch.func",
+        "attn_mask: given beside is_causal",
+        "does not equal",
+    ):
         assert reason in text, reason
     assert repr(report) == "<foveate.torch.Replaced: 1 taken, 6 left>"
 

@@ -201,7 +201,7 @@ def test_models_with_options_of_their_own(make, without, tokens):
             return model(**tokens, **more).logits[real]
 
     got, expected = logits("foveate"), logits("eager")
-    # Rounding of float32, of logits of size 1 after a few layers; eager takes its softmax in float32 whatever the model is.
+    # Rounding of float32, in which eager takes its softmax whatever the model is, of logits of size 1.
     torch.testing.assert_close(got, expected, rtol=0, atol=1e-5)
     without(model)
     assert (logits("foveate") - got).abs().max() > 1e-3, "the option says something"
