@@ -80,7 +80,7 @@ npm-package: ## the npm package, into build/npm
 test-npm: ## the npm package installed in a project: in Node, in TypeScript, in Chromium
 	@scripts/test-npm
 
-check-all: format-check tidy test targets asan ubsan tsan fuzz test-arm test-highway test-package test-npm ## all of it: the long round
+check-all: format-check tidy test targets asan ubsan tsan fuzz test-arm test-highway test-package test-npm test-torch ## all of it: the long round
 
 docs: ## the documentation as a site, into build/docs/site
 	@scripts/docs
@@ -93,6 +93,9 @@ page-test: page-build ## the page's tests, and those of the engine as WebAssembl
 
 test-python: ## the tests of the Python package alone
 	@scripts/python-test
+
+test-torch: ## the tests of foveate.torch, with PyTorch and Transformers (4 GB), in check-all
+	@scripts/test-torch
 
 wheel: ## a wheel of the Python package into build/wheel, tried in a clean environment
 	@scripts/wheel
