@@ -186,6 +186,7 @@ class Comparison(unittest.TestCase):
 
 def add_pages():
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    pages.remove(ROOT / "docs/start/torch.md")  # python/tests/with_torch runs it, where PyTorch is
     for page in pages:
         name = re.sub(r"\W", "_", str(page.relative_to(ROOT).with_suffix("")))
         setattr(Snippets, f"test_{name}", lambda self, page=page: self.run_page(page))
