@@ -38,5 +38,17 @@ def link_to_sources(app, docname, source):
     )
 
 
+def indent(line):
+    return len(line) - len(line.lstrip())
+
+
+def formulas_stand_as_written(app, what, name, obj, options, lines):
+    """What a docstring sets off by indentation is a formula, not a quotation."""
+    for i, (line, blank, set_off) in enumerate(zip(lines, lines[1:], lines[2:], strict=False)):
+        if line.endswith(":") and not blank and indent(set_off) > indent(line):
+            lines[i] += ":"
+
+
 def setup(app):
+    app.connect("autodoc-process-docstring", formulas_stand_as_written, priority=400)  # before Napoleon
     app.connect("source-read", link_to_sources)
