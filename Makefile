@@ -29,10 +29,12 @@ claims: ## docs/claims.md and the figures of the READMEs, measured anew: some fo
 
 format: ## format the sources
 	@scripts/setup check
+	@scripts/python-venv || [ $$? = 3 ]
 	@scripts/format
 
 format-check: ## say which sources are not formatted
 	@scripts/setup check
+	@scripts/python-venv || [ $$? = 3 ]
 	@scripts/format --check
 
 tidy: ## lint with clang-tidy
