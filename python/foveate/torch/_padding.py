@@ -68,11 +68,12 @@ class Padding:
     def _claim(self, padding: Tensor) -> None:
         self._claimed[padding.shape] = self._last = padding
 
-    def _read_ids(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _read_ids(self, module: nn.Embedding, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         ids = args[0] if args else kwargs.get("input")
-        if not isinstance(ids, Tensor) or ids.ndim != 2 or ids.shape[1] < 2:
+        fill = module.padding_idx
+        if fill is None or not isinstance(ids, Tensor) or ids.ndim != 2 or ids.shape[1] < 2:
             return
-        pad = torch.eq(ids, module.padding_idx).detach().cpu().to(torch.uint8)
+        pad = torch.eq(ids, fill).detach().cpu().to(torch.uint8)
         ends = (pad.cumprod(1) + pad.flip(1).cumprod(1).flip(1)) > 0
         self._by_ids[ends.shape] = ends
         claimed = self._claimed.get(ends.shape)
