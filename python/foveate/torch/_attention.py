@@ -150,11 +150,12 @@ def as_attention(
     _check_like_pytorch(query, key, value, attn_mask, is_causal)
     kept = 3 if enable_gqa else 2
     try:
-        lead = torch.broadcast_shapes(*(tensor.shape[:-kept] for tensor in (query, key, value)))
+        shapes = (tensor.shape[:-kept] for tensor in (query, key, value))
+        lead = torch.broadcast_shapes(*shapes)  # type: ignore[no-untyped-call]
     except RuntimeError:
-        shapes = ", ".join(str(list(tensor.shape)) for tensor in (query, key, value))
+        got = ", ".join(str(list(tensor.shape)) for tensor in (query, key, value))
         remedy = "" if enable_gqa else "; where key and value have fewer heads, set enable_gqa=True"
-        raise ValueError(f"query, key, value: shapes {shapes} do not broadcast in their leading axes{remedy}") from None
+        raise ValueError(f"query, key, value: shapes {got} do not broadcast in their leading axes{remedy}") from None
     q, k, v = (tensor.expand(*lead, *tensor.shape[-kept:]) for tensor in (query, key, value))
     boolean = attn_mask is not None and attn_mask.dtype == torch.bool
     options = {

@@ -73,10 +73,10 @@ class Interception(TorchFunctionMode):
 
     def __enter__(self) -> Any:
         _fast_paths.off()
-        return super().__enter__()
+        return super().__enter__()  # type: ignore[no-untyped-call]
 
     def __exit__(self, *error: Any) -> None:
-        super().__exit__(*error)
+        super().__exit__(*error)  # type: ignore[no-untyped-call]
         _fast_paths.release()
 
     def attention(self, call: Call, original: Callable[[], Tensor]) -> Tensor:

@@ -144,12 +144,17 @@ def _inverted(q: Tensor, options: dict[str, Any], of: _Sequences) -> list[tuple[
         which = "every sequence" if bool(hidden.all()) else f"sequence {sequence}"
         return [("inverted", f"the mask looks inverted: it hides all keys from {which}")]
     # Pairs that every mask of ordinary use has: of tokens with themselves and those before.
-    pairs = visible & of.real[:, :, None] & torch.ones(n_q, n_kv, dtype=torch.bool).tril(n_kv - n_q)
+    pairs = visible & of.real[:, :, None]
+    if n_q == n_kv:  # else they may be of two texts
+        pairs = pairs & torch.ones(n_q, n_kv, dtype=torch.bool).tril()
     if of.padding is not None:
         pairs = pairs & ~of.padding[:, None, :]
     if n_q < 2 or bool((pairs.any((1, 2)) | ~real.any(1)).any()):
         return []
-    only = "later tokens" if of.padding is None or not bool(of.padding.any()) else "later tokens and padding"
+    padded = of.padding is not None and bool(of.padding.any())
+    if n_q != n_kv:
+        return [("inverted", "the mask looks inverted: tokens see padding alone")]
+    only = "later tokens and padding" if padded else "later tokens"
     return [("inverted", f"the mask looks inverted: tokens see {only} alone, neither themselves nor those before")]
 
 

@@ -80,8 +80,7 @@ def attention_operator(q: Tensor, k: Tensor, v: Tensor, *rest: Any) -> tuple[Ten
     return (*result, q.new_empty(0)) if not weights else tuple(result)
 
 
-@attention_operator.register_fake
-def _(q: Tensor, k: Tensor, v: Tensor, *rest: Any) -> tuple[Tensor, Tensor, Tensor]:
+def _fake_attention(q: Tensor, k: Tensor, v: Tensor, *rest: Any) -> tuple[Tensor, Tensor, Tensor]:
     options, weights = Options(*rest[:-1]), rest[-1]
     o = q.new_empty(*q.shape[:-1], v.shape[-1])
     rows = list(q.shape[:-1])
@@ -133,8 +132,9 @@ def backward_operator(d_o: Tensor, q: Tensor, k: Tensor, v: Tensor, o: Tensor, l
     )
 
 
-@backward_operator.register_fake
-def _(d_o: Tensor, q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, *rest: Any) -> tuple[Tensor, ...]:
+def _fake_backward(
+    d_o: Tensor, q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, *rest: Any
+) -> tuple[Tensor, ...]:
     options, wanted = Options(*rest[:-1]), rest[-1]
     inputs = (q, k, v, options.bias, options.sinks)
     return tuple(
@@ -208,6 +208,8 @@ def _no_forward_mode(ctx: Any, *_: Any) -> None:
     )
 
 
+attention_operator.register_fake(_fake_attention)
+backward_operator.register_fake(_fake_backward)
 attention_operator.register_autograd(_backward, setup_context=_setup_context)
 backward_operator.register_autograd(_no_second_derivative)
 
@@ -248,12 +250,12 @@ class _AttendBackward(torch.autograd.Function):
 
 def attend(*args: Any) -> tuple[Tensor, Tensor, Tensor]:
     """attention_operator, under the transforms of torch.func too."""
-    return _Attend.apply(*args) if transformed() else attention_operator(*args)  # type: ignore[no-any-return,no-untyped-call]
+    return _Attend.apply(*args) if transformed() else attention_operator(*args)  # type: ignore[no-any-return]
 
 
 def attend_backward(*args: Any) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     """backward_operator, likewise."""
-    return _AttendBackward.apply(*args) if transformed() else backward_operator(*args)  # type: ignore[no-any-return,no-untyped-call]
+    return _AttendBackward.apply(*args) if transformed() else backward_operator(*args)  # type: ignore[no-any-return]
 
 
 def transformed() -> bool:

@@ -33,7 +33,7 @@ class Padding:
         if pad is None or pad not in (eos if isinstance(eos, (list, tuple)) else [eos]):
             for module in model.modules():
                 if isinstance(module, nn.Embedding) and module.padding_idx is not None:
-                    self._handles.append(module.register_forward_pre_hook(self._read_ids))
+                    self._handles.append(module.register_forward_pre_hook(self._read_ids, with_kwargs=True))
 
     def remove(self) -> None:
         for handle in self._handles:
@@ -68,11 +68,12 @@ class Padding:
     def _claim(self, padding: Tensor) -> None:
         self._claimed[padding.shape] = self._last = padding
 
-    def _read_ids(self, module: nn.Module, args: tuple[Any, ...]) -> None:
-        ids = args[0]
-        if not isinstance(ids, Tensor) or ids.ndim != 2 or ids.shape[1] < 2:
+    def _read_ids(self, module: nn.Embedding, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        ids = args[0] if args else kwargs.get("input")
+        fill = module.padding_idx
+        if fill is None or not isinstance(ids, Tensor) or ids.ndim != 2 or ids.shape[1] < 2:
             return
-        pad = (ids == module.padding_idx).detach().cpu().to(torch.uint8)
+        pad = torch.eq(ids, fill).detach().cpu().to(torch.uint8)
         ends = (pad.cumprod(1) + pad.flip(1).cumprod(1).flip(1)) > 0
         self._by_ids[ends.shape] = ends
         claimed = self._claimed.get(ends.shape)

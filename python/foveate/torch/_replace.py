@@ -67,7 +67,7 @@ class _Replacement(Interception):
 
 def _why_not(call: Call) -> str | None:
     """What keeps foveate from computing a call; None: nothing."""
-    if torch.jit.is_tracing():
+    if torch.jit.is_tracing():  # type: ignore[attr-defined,no-untyped-call]
         return "torch.jit.trace records it, and knows operators of PyTorch alone"
     if transformed() or torch.autograd.forward_ad._current_level >= 0:
         return "inside a transform of torch.func; where that is vmap or grad, call foveate.torch.attention"

@@ -101,8 +101,9 @@ def _unpacked(call: Call, module: nn.Module) -> Call:
 
 
 def _operands_of_sdpa(call: Call) -> tuple[Tensor, Tensor, Tensor, dict[str, Any]]:
-    tensors = [None if tensor is None else tensor.detach().cpu() for tensor in call[:4]]
-    return as_attention(*tensors, call.is_causal, call.scale, call.enable_gqa)  # type: ignore[arg-type]
+    query, key, value = (tensor.detach().cpu() for tensor in call[:3])
+    mask = None if call.attn_mask is None else call.attn_mask.detach().cpu()
+    return as_attention(query, key, value, mask, call.is_causal, call.scale, call.enable_gqa)
 
 
 def _operands_of_operator(args: Any) -> tuple[Tensor, Tensor, Tensor, dict[str, Any]]:

@@ -192,7 +192,8 @@ def test_the_report_fits_80_columns_and_marks_heads():
         assert seen.layers[0].marks[0] == "e" and "e: weights nearly even" in text
         assert "\n  another " in text
         for figure in seen.layers[0].figures:
-            assert max(map(len, seen.table(figure).splitlines())) <= 80
+            lines = seen.table(figure).splitlines()[2 if "  layer:" in seen.table(figure) else 1 :]
+            assert max(map(len, lines)) <= 80 and len({len(line) for line in lines[: len(seen.layers) + 1]}) == 1
         for head in range(heads):
             assert f" {head}" in text
     with pytest.raises(ValueError, match="figure: 'colour', expected one of effective_keys"):
@@ -313,3 +314,34 @@ def test_gradients_go_through(ids):
 def test_padding_is_checked():
     with pytest.raises(ValueError, match=r"padding: torch.int64 of shape \[2, 3\], expected bool"):
         watch(Model(), padding=torch.zeros(2, 3, dtype=torch.int64)).__enter__()
+
+
+class Crossing(nn.Module):
+    """Queries of one text, keys of another that is padded at its end."""
+
+    def forward(self, q, k, attention_mask):
+        return F.scaled_dot_product_attention(q, k, k, attention_mask[:, None, None, :])
+
+
+@pytest.mark.parametrize("n_q", [2, 9, 14])
+def test_attention_to_another_text(draw, n_q):
+    model, q, k, padding = Crossing(), draw(4, 2, n_q, 8), draw(4, 2, 11, 8), torch.arange(11) >= LENGTHS[:, None]
+    with watch(model) as seen:
+        model(q, k, ~padding)
+    assert seen.faults == []
+    with watch(model, padding=padding) as seen:
+        model(q, k, padding)
+    (fault,) = seen.faults
+    assert (fault.kind, fault.text) == ("inverted", "the mask looks inverted: tokens see padding alone")
+
+
+def test_ids_that_are_named(ids):
+    class Named(Model):
+        def forward(self, ids):
+            x = self.embedding(input=ids)
+            return self.blocks[0](x, torch.zeros_like(ids, dtype=torch.bool))
+
+    model = Named()
+    with watch(model) as seen:
+        model(ids)
+    assert [fault.kind for fault in seen.faults] == ["padding"]
