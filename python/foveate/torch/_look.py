@@ -62,7 +62,7 @@ class _Sequences:
 
 
 def _weight_on(q: Tensor, k: Tensor, options: dict[str, Any], padding: Tensor | None) -> tuple[Tensor, Tensor]:
-    """Each row's weight on the first key and on padding, [b, h, n_q]: attention over values of 1 there and 0 elsewhere."""
+    """Each row's weight on the first key and on padding, [b, h, n_q]: attention over values of 1 there, 0 elsewhere."""
     v = torch.zeros(*k.shape[:-1], 2)
     v[..., :1, 0] = 1
     if padding is not None:
@@ -173,7 +173,7 @@ def _inverted(q: Tensor, options: dict[str, Any], of: _Sequences) -> list[tuple[
 
 
 def _attended(on_padding: Tensor, seen: Inspection, of: _Sequences) -> list[tuple[str, str]]:
-    """Whether tokens give weight to padding, where it is known; else what inspect says of keys that are 0 at the end."""
+    """Weight that tokens give to padding, where it is known; else what inspect says of keys that are 0 at the end."""
     if of.padding is None:
         zero = [each for each in seen.findings if each["kind"] == "padding" and each["most"] > _ATTENDED]
         return [("padding", each["text"]["en"].rstrip(".")) for each in zero[:1]]
