@@ -29,10 +29,12 @@ claims: ## docs/claims.md and the figures of the READMEs, measured anew: some fo
 
 format: ## format the sources
 	@scripts/setup check
+	@scripts/python-venv || [ $$? = 3 ]
 	@scripts/format
 
 format-check: ## say which sources are not formatted
 	@scripts/setup check
+	@scripts/python-venv || [ $$? = 3 ]
 	@scripts/format --check
 
 tidy: ## lint with clang-tidy
@@ -68,7 +70,22 @@ test-arm: ## the engine's tests on 64-bit ARM, emulated
 test-highway: ## the engine's tests with the newest Highway that Debian has; needs root
 	@scripts/test-highway
 
-check-all: format-check tidy test targets asan ubsan tsan fuzz test-arm test-highway test-torch ## all of it: the long round
+package: ## Debian packages of the library and the command line, into build/package/packages
+	@scripts/package
+
+test-package: ## the packages in a clean root: installed, used, removed; needs root
+	@scripts/test-package
+
+npm-package: ## the npm package, into build/npm
+	@scripts/npm-package
+
+test-npm: ## the npm package installed in a project: in Node, in TypeScript, in Chromium
+	@scripts/test-npm
+
+check-all: format-check tidy test targets asan ubsan tsan fuzz test-arm test-highway test-package test-npm test-torch ## all of it: the long round
+
+docs: ## the documentation as a site, into build/docs/site
+	@scripts/docs
 
 page-build: ## the interactive page into web/dist, for any web server; the next build embeds it
 	@scripts/page
@@ -88,4 +105,4 @@ wheel: ## a wheel of the Python package into build/wheel, tried in a clean envir
 clean: ## remove what was built
 	@rm -rf build web/dist
 
-.PHONY: help demo page-build page-test build test test-python test-torch wheel bench claims format format-check tidy targets asan ubsan tsan fuzz test-arm test-highway check-all clean
+.PHONY: $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' Makefile)

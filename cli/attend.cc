@@ -12,6 +12,7 @@
 #include "cli/attend_inputs.h"
 #include "cli/attend_outputs.h"
 #include "cli/attend_summary.h"
+#include "cli/command.h"
 #include "cli/errors.h"
 #include "cli/inspect_json.h"
 #include "cli/inspect_look.h"
@@ -60,26 +61,29 @@ void run(const AttendArguments& arguments) {
   if (arguments.json) print_summary(arguments, inputs, outputs, effort);
 }
 
-constexpr const char* kFooter = R"(Examples:
-  foveate attend --q q.npy --k k.npy --v v.npy --causal --out o.npy
-  foveate attend --q q.npy --k k.npy --v v.npy --window 128,0 --out o.npy --lse lse.npy
-  foveate attend --q q.npy --k k.npy --v v.npy --grad do.npy --dq dq.npy --dk dk.npy --dv dv.npy
-  foveate attend --q - --k k.npy --v v.npy --out - < q.npy > o.npy
-
-Keys and values of more than 256 MiB are read and attended to in pieces of 64 MiB: they may be larger than memory.
-Not so with --weights, --grad, --stats, --blocks, --score additive or linear, nor where they are .safetensors or come
-from a pipe.
-
-p_i is the position of query i among the keys; see --align. With lengths, n_q and n_kv there are the sequence's own.
-A row that no key takes part in gives 0, and lse -inf; its gradients are 0.
-Exit status: 0; 2 for a wrong call or wrong input, nothing written; 130 after Ctrl-C; 1 for anything else.)";
+Manual manual() {
+  return {.synopsis = "--q F --k F --v F --out F [OPTION]...",
+          .paragraphs =
+              {"p_i is the position of query i among the keys; see --align. With lengths, n_q and n_kv there are the "
+               "sequence's own. A row that no key takes part in gives 0, and lse -inf; its gradients are 0.",
+               "Keys and values of more than 256 MiB are read and attended to in pieces of 64 MiB: they may be larger "
+               "than memory. Not so with --weights, --grad, --stats, --blocks, --score additive or linear, nor where "
+               "they are .safetensors or come from a pipe."},
+          .examples = {{"Causal attention", "attend --q q.npy --k k.npy --v v.npy --causal --out o.npy"},
+                       {"The last 128 keys alone, and the log of each row's sum",
+                        "attend --q q.npy --k k.npy --v v.npy --window 128,0 --out o.npy --lse lse.npy"},
+                       {"Gradients, given those of a loss by the output",
+                        "attend --q q.npy --k k.npy --v v.npy --grad do.npy --dq dq.npy --dk dk.npy --dv dv.npy"},
+                       {"As a filter", "attend --q - --k k.npy --v v.npy --out - < q.npy > o.npy"}},
+          .exit_status = usual_exit_status(),
+          .see_also = {"inspect", "diagnose", "blocks"}};
+}
 
 }  // namespace
 
 void add_attend(CLI::App& app) {
   const auto arguments = std::make_shared<AttendArguments>();
-  CLI::App* command = app.add_subcommand("attend", "Compute attention on arrays in .npy or .safetensors files");
-  command->footer(kFooter);
+  CLI::App* command = add_command(app, "attend", "Compute attention on arrays in .npy or .safetensors files", manual());
   declare_arguments(*command, *arguments);
   command->callback([arguments] { run(*arguments); });
 }

@@ -21,10 +21,10 @@ constexpr const char* kGradients = "Gradients of a loss (--grad, and at least on
 void add_outputs(CLI::App& command, AttendArguments& arguments) {
   add_file(command, kOutputs, "--out", "attention output, q's axes with d_v last, of q's type or --dtype's",
            arguments.out);
-  add_file(command, kOutputs, "--lse", "natural log of each row's sum of exp(score)  [b, h_q, n_q]", arguments.lse);
-  add_file(command, kOutputs, "--weights", "attention weights  [b, h_q, n_q, n_kv]; takes n_q x n_kv memory",
+  add_file(command, kOutputs, "--lse", "natural log of each row's sum of exp(score) [b, h_q, n_q]", arguments.lse);
+  add_file(command, kOutputs, "--weights", "attention weights [b, h_q, n_q, n_kv]; takes n_q x n_kv memory",
            arguments.weights);
-  add_file(command, kOutputs, "--dropout-mask", "bool, true = --dropout keeps the weight  [b, h_q, n_q, n_kv]",
+  add_file(command, kOutputs, "--dropout-mask", "bool, true = --dropout keeps the weight [b, h_q, n_q, n_kv]",
            arguments.dropout_mask);
   add_file(command, kOutputs, "--stats", "the figures of foveate inspect, as JSON", arguments.stats);
   add_flag(command, "--json", arguments.json, "a machine-readable summary on standard output")->group(kOutputs);
@@ -54,10 +54,10 @@ void add_kind(CLI::App& command, AttendArguments& arguments) {
         constexpr ScoreKind kKinds[] = {ScoreKind::product, ScoreKind::additive, ScoreKind::linear};
         arguments.score = kKinds[one_of("--score", value, {"dot", "additive", "linear"})];
       });
-  add_file(command, kScores, "--wq", "of --score additive: float, projects queries  [d_a, d_k]", arguments.wq);
-  add_file(command, kScores, "--wk", "likewise keys  [d_a, d_k]", arguments.wk);
-  add_file(command, kScores, "--w", "likewise, the weight of each tanh  [d_a]", arguments.w);
-  add_file(command, kScores, "--b", "likewise, added before tanh  [d_a] (default 0)", arguments.b);
+  add_file(command, kScores, "--wq", "of --score additive: float, projects queries [d_a, d_k]", arguments.wq);
+  add_file(command, kScores, "--wk", "likewise keys [d_a, d_k]", arguments.wk);
+  add_file(command, kScores, "--w", "likewise, the weight of each tanh [d_a]", arguments.w);
+  add_file(command, kScores, "--b", "likewise, added before tanh [d_a] (default 0)", arguments.b);
 }
 
 void add_dropout(CLI::App& command, AttendArguments& arguments) {

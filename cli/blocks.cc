@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/command.h"
 #include "cli/errors.h"
 #include "cli/files.h"
 #include "cli/flag.h"
@@ -57,21 +58,28 @@ void run(const BlocksArguments& arguments) {
              array.size() == 0 ? 0 : 100.0 * static_cast<double>(n) / static_cast<double>(array.size()));
 }
 
-constexpr const char* kFooter =
-    R"(Writes bool [heads, ceil(n_q/N), ceil(n_kv/N)], N = --block-size: true where some query and key of the blocks meet in
-the window, by a global token, or by chance; whole blocks are kept. For a causal mask to the key give --causal to attend as
-well; --window only where there are no global and no random blocks, for it would take them away.
-
-Longformer's pattern and BigBird's:
-  foveate blocks --n 4096 --window 256,256 --global 1 --out longformer.npy
-  foveate blocks --n 4096 --window 64,64 --global 128 --random 3 --heads 12 --out bigbird.npy
-  foveate attend --q q.npy --k k.npy --v v.npy --blocks bigbird.npy --block-size 64 --out o.npy)";
+Manual manual() {
+  return {
+      .synopsis = "--n N --out F [OPTION]...",
+      .paragraphs =
+          {"Writes bool [heads, ceil(n_q/N), ceil(n_kv/N)], N = --block-size: true where some query and key of the "
+           "blocks meet in the window, by a global token, or by chance; whole blocks are kept. For a causal mask "
+           "to the key give --causal to attend as well; --window only where there are no global and no random "
+           "blocks, for it would take them away."},
+      .examples = {{"Longformer's pattern", "blocks --n 4096 --window 256,256 --global 1 --out longformer.npy"},
+                   {"BigBird's", "blocks --n 4096 --window 64,64 --global 128 --random 3 --heads 12 --out bigbird.npy"},
+                   {"Attention over those blocks alone",
+                    "attend --q q.npy --k k.npy --v v.npy --blocks bigbird.npy --block-size 64 --out o.npy"}},
+      .exit_status = usual_exit_status(),
+      .see_also = {"attend"}};
+}
 
 }  // namespace
 
 void add_blocks(CLI::App& app) {
   const auto arguments = std::make_shared<BlocksArguments>();
-  CLI::App* command = app.add_subcommand("blocks", "Make a bitmap of blocks: window, global tokens, random blocks");
+  CLI::App* command =
+      add_command(app, "blocks", "Make a bitmap of blocks: window, global tokens, random blocks", manual());
   BlockPattern& pattern = arguments->pattern;
   const auto add = [&](const char* name, const char* form, const char* help, auto set) {
     command->add_option_function<std::string>(name, set, help)->option_text(form);
@@ -92,7 +100,7 @@ void add_blocks(CLI::App& app) {
       });
   add_number("--global", "N", "the first N tokens see all and are seen by all (default 0)", pattern.global_tokens, 0);
   add_number("--random", "N", "so many blocks more in each row of blocks (default 0)", pattern.random_blocks, 0);
-  add("--seed", "S", "of --random (default 0)",
+  add("--seed", "S", "seed of --random (default 0)",
       [&pattern](const std::string& text) { pattern.seed = seed_number("--seed", text); });
   add_flag(*command, "--causal", pattern.causal, "no blocks of which every key is in the future");
   add_number("--heads", "N", "bitmaps, each with random blocks of its own (default 1)", arguments->heads, 1);
@@ -102,7 +110,6 @@ void add_blocks(CLI::App& app) {
       throw WrongUse(fmt::format("--out: {}: a bitmap is written as .npy; name it so", text));
     arguments->out = text;
   });
-  command->footer(kFooter);
   command->callback([arguments] { run(*arguments); });
 }
 

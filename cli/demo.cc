@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/command.h"
 #include "cli/errors.h"
 #include "cli/experiment.h"
 #include "cli/files.h"
@@ -233,25 +234,34 @@ void run(const DemoArguments& arguments) {
       "-", arguments.json ? json_report(setup, result, svg) : report(setup, result, pictures, svg, terminal, language));
 }
 
+Manual manual() {
+  return {.synopsis = "[OPTION]...",
+          .paragraphs = {},
+          .examples = {{"The article's experiment", "demo"},
+                       {"Larger heads, and the picture where it is wanted", "demo --dk 256 --svg heads.svg"}},
+          .exit_status = usual_exit_status(),
+          .see_also = {"serve", "verify"}};
+}
+
 }  // namespace
 
 void add_demo(CLI::App& app, int& exit_status) {
   auto arguments = std::make_shared<DemoArguments>();
-  CLI::App* demo = app.add_subcommand("demo", "See on random arrays what dividing the scores by sqrt(d_k) is for");
-  demo->add_option("--seed", arguments->seed, "of NumPy's legacy generator (default 42)")->option_text("N");
+  CLI::App* demo =
+      add_command(app, "demo", "See on random arrays what dividing the scores by sqrt(d_k) is for", manual());
+  demo->add_option("--seed", arguments->seed, "seed of NumPy's legacy generator (default 42)")->option_text("N");
   demo->add_option("--batch", arguments->batch, "batch size (default 2)")->option_text("N");
   demo->add_option("--heads", arguments->heads, "heads (default 4)")->option_text("N");
   demo->add_option("--seq", arguments->seq, "queries, and keys (default 8)")->option_text("N");
   demo->add_option("--dk", arguments->d_k, "head dimension d_k (default 16)")->option_text("N");
   demo->add_option("--lang", arguments->lang, "language of the report (default: the locale's)")->option_text("en|zh");
-  demo->add_option("--color", arguments->color, "auto: on a terminal without NO_COLOR (default auto)")
+  demo->add_option("--color", arguments->color, "colours; auto: on a terminal without NO_COLOR (default auto)")
       ->option_text("auto|always|never");
   demo->add_option("--svg", arguments->svg,
                    "the file F to write the picture to (default attention.svg); '' for nowhere")
       ->option_text("F");
   add_flag(*demo, "--no-svg", arguments->no_svg, "write no picture");
   add_flag(*demo, "--json", arguments->json, "print the figures as JSON, and nothing else");
-  demo->footer("Example:\n  foveate demo --dk 256 --svg heads.svg");
   demo->callback([arguments, &exit_status] {
     run(*arguments);
     exit_status = 0;

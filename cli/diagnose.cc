@@ -13,6 +13,7 @@
 #include "cli/attend_arguments.h"
 #include "cli/attend_inputs.h"
 #include "cli/axes.h"
+#include "cli/command.h"
 #include "cli/diagnose_report.h"
 #include "cli/errors.h"
 #include "cli/flag.h"
@@ -126,33 +127,40 @@ int run(const DiagnoseArguments& arguments) {
   return found.verdict == diagnosis::Verdict::right ? 0 : kExitFailure;
 }
 
-constexpr const char* kFooter =
-    R"(The options say what was meant. Where --out is not that, some ninety known mistakes are tried, and all pairs of
-them of different kinds: one is reported only if it reproduces every row compared, to within rounding. With narrow
-types, what is right is what the plain formula would give in them. All arrays are held in memory, as float64.
-Exit status: 0 where the result is right; 1 where it is not, or for anything that failed; 2 for a wrong call or
-wrong input; 130 after Ctrl-C.
-
-Examples:
-  foveate diagnose --q q.npy --k k.npy --v v.npy --causal --out mine.npy
-  foveate diagnose --q q.npy --k k.npy --v v.npy --layout bnhd --out mine.npy --lse mine_lse.npy --lang zh
-  foveate diagnose --in all.safetensors --out mine --json)";
+Manual manual() {
+  return {
+      .synopsis = "--q F --k F --v F --out F [OPTION]...",
+      .paragraphs =
+          {"The options say what was meant. Where --out is not that, some ninety known mistakes are tried, and all "
+           "pairs of them of different kinds: one is reported only if it reproduces every row compared, to within "
+           "rounding. With narrow types, what is right is what the plain formula would give in them. All arrays are "
+           "held in memory, as float64."},
+      .examples = {{"Is it causal attention?", "diagnose --q q.npy --k k.npy --v v.npy --causal --out mine.npy"},
+                   {"With the lse that came with it",
+                    "diagnose --q q.npy --k k.npy --v v.npy --layout bnhd --out mine.npy --lse lse.npy"},
+                   {"All in one file, for a program", "diagnose --in all.safetensors --out mine --json"}},
+      .exit_status = {{"0", "the result is right"},
+                      {"1", "it is not; or something failed, such as a full disk"},
+                      {"2", "a wrong call or wrong input: one line on standard error"},
+                      {"130", "interrupted by Ctrl-C"}},
+      .see_also = {"attend", "inspect"}};
+}
 
 }  // namespace
 
 void add_diagnose(CLI::App& app, int& exit_status) {
   const auto arguments = std::make_shared<DiagnoseArguments>();
-  CLI::App* command = app.add_subcommand("diagnose", "Find the mistake that explains a wrong result of attention");
+  CLI::App* command =
+      add_command(app, "diagnose", "Find the mistake that explains a wrong result of attention", manual());
   declare_inputs(*command, *arguments);
   add_file(*command, kJudged, "--out", "the result to judge, q's axes with d_v last, float", arguments->out);
-  add_file(*command, kJudged, "--lse", "its lse, if there is one  [b, h_q, n_q], float", arguments->lse);
+  add_file(*command, kJudged, "--lse", "its lse, if there is one [b, h_q, n_q], float", arguments->lse);
   declare_scores(*command, *arguments);
   declare_masking(*command, *arguments);
   declare_running(*command, *arguments);
-  add_flag(*command, "--json", arguments->json, "machine-readable")->group(kRunning);
+  add_flag(*command, "--json", arguments->json, "machine-readable output")->group(kRunning);
   add_value(*command, kRunning, "--lang", "en|zh", "language of the report (default: the locale's)",
             [arguments](const std::string& value) { arguments->lang = value; });
-  command->footer(kFooter);
   command->callback([arguments, &exit_status] { exit_status = run(*arguments); });
 }
 

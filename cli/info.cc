@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cli/attend_read.h"
+#include "cli/command.h"
 #include "cli/errors.h"
 #include "cli/files.h"
 #include "cli/flag.h"
@@ -239,12 +240,21 @@ AttentionShape parse_shape(const std::string& text) {
   return {.b = n[0], .h_q = n[1], .h_kv = n[2], .n_q = n[3], .n_kv = n[4], .d_k = n[5], .d_v = n[6]};
 }
 
+Manual manual() {
+  return {.synopsis = "[--plan SHAPE | --in F] [OPTION]...",
+          .paragraphs = {},
+          .examples = {{"How a call of this shape would be cut", "info --plan 1,8,8,2048,2048,64,64"},
+                       {"What a file holds", "info --in model.safetensors"}},
+          .exit_status = usual_exit_status(),
+          .see_also = {"attend"}};
+}
+
 }  // namespace
 
 void add_info(CLI::App& app) {
   const auto arguments = std::make_shared<InfoArguments>();
-  CLI::App* command =
-      app.add_subcommand("info", "Show targets, cores and caches, how a call would be planned, or what a file holds");
+  CLI::App* command = add_command(
+      app, "info", "Show targets, cores and caches, how a call would be planned, or what a file holds", manual());
   command
       ->add_option_function<std::string>(
           "--plan", [arguments](const std::string& text) { arguments->shape = parse_shape(text); },
@@ -256,13 +266,13 @@ void add_info(CLI::App& app) {
           [arguments](const std::string& text) {
             arguments->dtype = one_of("--dtype", text, {"f32", "f64"}) == 0 ? DType::f32 : DType::f64;
           },
-          "of the planned call (default f32)")
+          "type of the planned call's arrays (default f32)")
       ->option_text("f32|f64");
   command
       ->add_option_function<std::string>(
           "--threads",
           [arguments](const std::string& text) { arguments->threads = whole_number("--threads", text, 1); },
-          "of the planned call (default: all cores)")
+          "threads of the planned call (default: all cores)")
       ->option_text("N");
   command
       ->add_option_function<std::string>(
@@ -274,8 +284,7 @@ void add_info(CLI::App& app) {
           },
           "instead: names, dtypes, shapes and sizes of a .safetensors file's tensors, or of a .npy file's array")
       ->option_text("F");
-  add_flag(*command, "--json", arguments->json, "machine-readable");
-  command->footer("Examples:\n  foveate info --plan 1,8,8,2048,2048,64,64\n  foveate info --in model.safetensors");
+  add_flag(*command, "--json", arguments->json, "machine-readable output");
   command->callback([arguments] { run(*arguments); });
 }
 

@@ -12,6 +12,7 @@
 
 #include "cli/attend_arguments.h"
 #include "cli/attend_inputs.h"
+#include "cli/command.h"
 #include "cli/errors.h"
 #include "cli/files.h"
 #include "cli/flag.h"
@@ -122,15 +123,18 @@ void run(const InspectArguments& arguments) {
                                   : text_of(report, view, standard_output(ColorChoice::never).width, language));
 }
 
-constexpr const char* kFooter = R"(Examples:
-  foveate inspect --q q.npy --k k.npy --causal
-  foveate inspect --in layer7.safetensors --causal --figure layer7.png
-  foveate inspect --q q.npy --k k.npy --v v.npy --rows 0,15 --top 5
-  foveate inspect --q q.npy --k k.npy --json > figures.json
-
-Streams: the n_q x n_kv matrix is never formed, whatever is asked for. Give --v to have NaN and Inf of o traced too.
-Colours of --figure are cividis over three decades; grey is a weight of exactly 0.
-Exit status: 0; 2 for a wrong call or wrong input; 130 after Ctrl-C; 1 for anything else.)";
+Manual manual() {
+  return {
+      .synopsis = "--q F --k F [--v F] [OPTION]...",
+      .paragraphs = {"The n_q x n_kv matrix is never formed, whatever is asked for. Give --v to have NaN and Inf of o "
+                     "traced too. Colours of --figure are cividis over three decades; grey is a weight of exactly 0."},
+      .examples = {{"What stands out in each head", "inspect --q q.npy --k k.npy --causal"},
+                   {"With a picture of each", "inspect --in layer7.safetensors --causal --figure layer7.png"},
+                   {"Where single queries look", "inspect --q q.npy --k k.npy --v v.npy --rows 0,15 --top 5"},
+                   {"For a program", "inspect --q q.npy --k k.npy --json > figures.json"}},
+      .exit_status = usual_exit_status(),
+      .see_also = {"attend", "diagnose"}};
+}
 
 void declare_shown(CLI::App& command, InspectArguments& arguments) {
   add_value(command, kShown, "--rows", "all|N|A,B", "figures and largest weights of these queries, both ends inclusive",
@@ -165,8 +169,7 @@ void declare_shown(CLI::App& command, InspectArguments& arguments) {
 void add_inspect(CLI::App& app) {
   const auto arguments = std::make_shared<InspectArguments>();
   CLI::App* command =
-      app.add_subcommand("inspect", "See what each head looks at: figures, words, pictures; traces NaN");
-  command->footer(kFooter);
+      add_command(app, "inspect", "See what each head looks at: figures, words, pictures; traces NaN", manual());
   declare_inputs(*command, arguments->problem);
   declare_shown(*command, *arguments);
   declare_scores(*command, arguments->problem);

@@ -1,6 +1,6 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
-// The command `foveate`: its subcommands, and the one place where errors become a line and an exit status.
+// The command `foveate`: the one place where errors become a line and an exit status.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -13,61 +13,21 @@
 #include <memory>
 #include <new>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "cli/attend.h"
-#include "cli/blocks.h"
-#include "cli/demo.h"
-#include "cli/diagnose.h"
+#include "cli/command.h"
 #include "cli/errors.h"
-#include "cli/info.h"
-#include "cli/inspect.h"
 #include "cli/interrupt.h"
 #include "cli/option_value.h"
-#include "cli/serve.h"
-#include "cli/verify.h"
-#include "cli/verify_bits.h"
+#include "cli/program.h"
 
 namespace foveate::cli {
 namespace {
-
-constexpr const char* kFooter = R"(Examples:
-  foveate demo
-  foveate serve
-  foveate attend --q q.npy --k k.npy --v v.npy --causal --out o.npy
-  foveate inspect --q q.npy --k k.npy --causal
-  foveate diagnose --q q.npy --k k.npy --v v.npy --causal --out mine.npy
-  foveate info --plan 1,8,8,2048,2048,64,64
-  foveate verify --quick
-  foveate verify-bits
-
-foveate COMMAND --help tells more.)";
-
-/// CLI11's help with one empty line between groups instead of two.
-class HelpFormatter final : public CLI::Formatter {
- public:
-  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
-    return CLI::detail::find_and_replace(Formatter::make_help(app, std::move(name), mode), "\n\n\n", "\n\n");
-  }
-};
-
-std::shared_ptr<CLI::Formatter> make_formatter() {
-  auto formatter = std::make_shared<HelpFormatter>();
-  formatter->column_width(36);
-  formatter->label("SUBCOMMAND", "COMMAND");
-  return formatter;
-}
 
 /// The subcommand in use, or the app itself.
 const CLI::App& command_in_use(const CLI::App& app) {
   const std::vector<CLI::App*> used = app.get_subcommands();
   return used.empty() ? app : *used.front();
-}
-
-std::string full_name(const CLI::App& command) {
-  return command.get_parent() == nullptr ? command.get_name()
-                                         : fmt::format("{} {}", command.get_parent()->get_name(), command.get_name());
 }
 
 /// One line on standard error, whatever a file name or an argument holds.
@@ -158,22 +118,8 @@ int main(int argc, char** argv) {
   using namespace foveate::cli;
   hold_closed_streams();
   handle_signals();
-  CLI::App app("Scaled dot-product attention: exact, fast, and visible", "foveate");
-  app.set_help_flag("-h,--help", "print this help and exit");
-  app.set_version_flag("--version", "foveate " FOVEATE_VERSION, "print the version and exit");
-  app.require_subcommand(1);
-  app.formatter(make_formatter());
-  app.footer(kFooter);
   int exit_status = 0;
-  add_attend(app);
-  add_blocks(app);
-  add_demo(app, exit_status);
-  add_diagnose(app, exit_status);
-  add_info(app);
-  add_inspect(app);
-  add_serve(app);
-  add_verify(app, exit_status);
-  add_verify_bits(app, exit_status);
-  exit_status = run(app, argc, argv, exit_status);
-  return flush_standard_output(app, exit_status);
+  const std::unique_ptr<Command> app = make_program(exit_status);
+  exit_status = run(*app, argc, argv, exit_status);
+  return flush_standard_output(*app, exit_status);
 }

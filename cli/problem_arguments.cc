@@ -58,10 +58,10 @@ void add_file(CLI::App& command, const char* group, const std::string& name, con
 
 void declare_inputs(CLI::App& command, ProblemArguments& arguments) {
   add_in(command, arguments);
-  add_file(command, kInputs, "--q", "queries  [b, h_q, n_q, d_k], float; also [h, n, d] or [n, d]", arguments.q);
-  add_file(command, kInputs, "--k", "keys     [b, h_kv, n_kv, d_k], float; h_kv divides h_q (GQA, grouped queries)",
+  add_file(command, kInputs, "--q", "queries [b, h_q, n_q, d_k], float; also [h, n, d] or [n, d]", arguments.q);
+  add_file(command, kInputs, "--k", "keys [b, h_kv, n_kv, d_k], float; h_kv divides h_q (GQA, grouped queries)",
            arguments.k);
-  add_file(command, kInputs, "--v", "values   [b, h_kv, n_kv, d_v], float", arguments.v);
+  add_file(command, kInputs, "--v", "values [b, h_kv, n_kv, d_v], float", arguments.v);
   add_value(command, kInputs, "--layout", "bhnd|bnhd", "order of the axes of q, k, v, out and gradients (default bhnd)",
             [&](const std::string& value) {
               arguments.layout = one_of("--layout", value, {"bhnd", "bnhd"}) == 0 ? Layout::bhnd : Layout::bnhd;
@@ -107,9 +107,9 @@ void declare_masking(CLI::App& command, ProblemArguments& arguments) {
            arguments.blocks);
   add_value(command, kMasking, "--block-size", "N", "queries and keys to a block of --blocks (fastest from 64 on)",
             [&](const std::string& value) { options.block_size = whole_number("--block-size", value, 1); });
-  add_file(command, kMasking, "--q-lengths", "integers, how many queries of each sequence are there  [b]",
+  add_file(command, kMasking, "--q-lengths", "integers, how many queries of each sequence are there [b]",
            arguments.q_lengths);
-  add_file(command, kMasking, "--kv-lengths", "integers, how many keys of each sequence are there  [b]",
+  add_file(command, kMasking, "--kv-lengths", "integers, how many keys of each sequence are there [b]",
            arguments.kv_lengths);
 }
 

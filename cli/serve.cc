@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "cli/command.h"
 #include "cli/errors.h"
 #include "cli/interrupt.h"
 #include "cli/option_value.h"
@@ -54,6 +55,18 @@ void print(const std::string& text) {
   out.commit();
 }
 
+Manual manual() {
+  return {.synopsis = "[OPTION]...",
+          .paragraphs =
+              {"The page computes with the engine as WebAssembly, in the browser; nothing is sent anywhere. Only this "
+               "machine is answered."},
+          .examples = {{"On a port of your own", "serve --port 8080"}},
+          .exit_status = {{"0", "ended by Ctrl-C, the ordinary way"},
+                          {"1", "something failed, such as a port that is taken"},
+                          {"2", "a wrong call: one line on standard error"}},
+          .see_also = {"demo"}};
+}
+
 }  // namespace
 
 void serve(Page page, std::optional<int> port, Language language) {
@@ -71,12 +84,11 @@ void serve(Page page, std::optional<int> port, Language language) {
 
 void add_serve(CLI::App& app) {
   auto arguments = std::make_shared<ServeArguments>();
-  CLI::App* command = app.add_subcommand("serve", "Show the interactive page to a browser on this machine");
+  CLI::App* command = add_command(app, "serve", "Show the interactive page to a browser on this machine", manual());
   command->add_option("--port", arguments->port, "port of 127.0.0.1 (default: the first free one from 7373 on)")
       ->option_text("N");
   command->add_option("--lang", arguments->lang, "language of the messages (default: the locale's)")
       ->option_text("en|zh");
-  command->footer("Example:\n  foveate serve --port 8080\n\nExit status: 0 after Ctrl-C, the ordinary way to end it.");
   command->callback([arguments] {
     const std::optional<int> port = parse_port(arguments->port);
     serve(embedded_page(), port, parse_language(arguments->lang));

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "claims/claim.h"
+#include "cli/command.h"
 #include "cli/errors.h"
 #include "cli/files.h"
 #include "cli/flag.h"
@@ -191,27 +192,43 @@ int run(const VerifyArguments& arguments) {
   return report.differing().empty() ? 0 : kExitFailure;
 }
 
-constexpr const char* kFooter =
-    R"(Verdicts: holds, holds in part, does not hold. Each claim's expectation and the rule of its verdict stand in
-the source beside the verdict recorded; --list shows them.
-Exit status: 0 where every verdict is the one recorded; 1 where some are not; 2 for a wrong call; 130 after
-Ctrl-C, with nothing written.
+/// Families and claims.
+std::vector<std::string> claim_names() {
+  std::vector<std::string> names;
+  for (const Claim& claim : claims::all_claims()) {
+    if (std::find(names.begin(), names.end(), claim.family) == names.end()) names.push_back(claim.family);
+    if (claim.name != claim.family) names.push_back(claim.name);
+  }
+  return names;
+}
 
-Examples:
-  foveate verify --quick
-  foveate verify --claim gradients --figures figures --markdown claims.md)";
+Manual manual() {
+  return {.synopsis = "[OPTION]...",
+          .paragraphs =
+              {"Verdicts: holds, holds in part, does not hold. Each claim's expectation and the rule of its verdict "
+               "stand in the source beside the verdict recorded; --list shows them."},
+          .examples = {{"All claims, in seconds", "verify --quick"},
+                       {"One family, with its figures and a document",
+                        "verify --claim gradients --figures figures --markdown claims.md"}},
+          .exit_status = {{"0", "every verdict is the one recorded"},
+                          {"1", "some are not; or something failed, such as a full disk"},
+                          {"2", "a wrong call: one line on standard error"},
+                          {"130", "interrupted by Ctrl-C, with nothing written"}},
+          .see_also = {"verify-bits"},
+          .words = {{"--claim", claim_names()}}};
+}
 
 }  // namespace
 
 void add_verify(CLI::App& app, int& exit_status) {
   const auto arguments = std::make_shared<VerifyArguments>();
-  CLI::App* command = app.add_subcommand("verify", "Put what is said of attention to the test, claim by claim");
+  CLI::App* command = add_command(app, "verify", "Put what is said of attention to the test, claim by claim", manual());
   command->add_option("--claim", arguments->names, "a claim, or a family of claims; may be repeated (default: all)")
       ->option_text("NAME")
       ->allow_extra_args(false);
   add_flag(*command, "--list", arguments->list, "only list the claims, what is expected and the verdicts recorded");
   add_flag(*command, "--quick", arguments->quick, "fewer samples: seconds instead of minutes");
-  add_flag(*command, "--json", arguments->json, "machine-readable, with everything measured");
+  add_flag(*command, "--json", arguments->json, "machine-readable output, with everything measured");
   command->add_option("--lang", arguments->lang, "language of the report (default: the locale's)")
       ->option_text("en|zh");
   command->add_option("--figures", arguments->figures, "the folder to write a figure a claim to, as NAME.svg")
@@ -229,9 +246,8 @@ void add_verify(CLI::App& app, int& exit_status) {
   command
       ->add_option_function<std::string>(
           "--seed", [arguments](const std::string& text) { arguments->seed = seed_number("--seed", text); },
-          "of the random numbers (default 1)")
+          "seed of the random numbers (default 1)")
       ->option_text("N");
-  command->footer(kFooter);
   command->callback([arguments, &exit_status] { exit_status = run(*arguments); });
 }
 

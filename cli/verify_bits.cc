@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/command.h"
 #include "cli/errors.h"
 #include "cli/flag.h"
 #include "cli/interrupt.h"
@@ -208,35 +209,42 @@ int run(const VerifyArguments& arguments) {
   return same ? 0 : kExitFailure;
 }
 
-constexpr const char* kFooter =
-    R"(A row of o and lse depends on its own query, the keys that take part and the options: not on threads, on how
-many rows come with it, or on where its keys lie. The hash is FNV-1a of 64 bits; it stands for one target and seed.
-Exit status: 0 where all ways agree; 1 where some differ; 2 for a wrong call; 130 after Ctrl-C.
-
-Example:
-  foveate verify-bits --target all)";
+Manual manual() {
+  return {
+      .synopsis = "[OPTION]...",
+      .paragraphs =
+          {"A row of o and lse depends on its own query, the keys that take part and the options: not on threads, on "
+           "how many rows come with it, or on where its keys lie. The hash is FNV-1a of 64 bits; it stands for one "
+           "target and seed."},
+      .examples = {{"On every instruction set of this machine", "verify-bits --target all"}},
+      .exit_status = {{"0", "all ways agree"},
+                      {"1", "some differ; or something failed"},
+                      {"2", "a wrong call: one line on standard error"},
+                      {"130", "interrupted by Ctrl-C"}},
+      .see_also = {"info", "verify"}};
+}
 
 }  // namespace
 
 void add_verify_bits(CLI::App& app, int& exit_status) {
   const auto arguments = std::make_shared<VerifyArguments>();
-  CLI::App* command = app.add_subcommand("verify-bits", "Compute rows in every way there is and compare their bits");
+  CLI::App* command =
+      add_command(app, "verify-bits", "Compute rows in every way there is and compare their bits", manual());
   command
       ->add_option_function<std::string>(
           "--seed", [arguments](const std::string& text) { arguments->seed = seed_number("--seed", text); },
-          "of the sequence's numbers (default 1)")
+          "seed of the sequence's numbers (default 1)")
       ->option_text("S");
   command
       ->add_option_function<std::string>(
           "--threads",
           [arguments](const std::string& text) { arguments->threads = whole_number("--threads", text, 1); },
-          "1 to N threads, but no more than there are cores (default: all)")
+          "compares 1 to N threads, but no more than there are cores (default: all)")
       ->option_text("N");
   command
       ->add_option("--target", arguments->target, "a target that foveate info names, or all (default: the one in use)")
       ->option_text("NAME|all");
-  add_flag(*command, "--json", arguments->json, "machine-readable");
-  command->footer(kFooter);
+  add_flag(*command, "--json", arguments->json, "machine-readable output");
   command->callback([arguments, &exit_status] { exit_status = run(*arguments); });
 }
 

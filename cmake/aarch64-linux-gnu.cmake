@@ -4,6 +4,7 @@
 # build/aarch64-root, and qemu to run what is built, as the processor that QEMU_CPU names.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64 -L /usr/aarch64-linux-gnu)
 set(foveate_root ${CMAKE_CURRENT_LIST_DIR}/../build/aarch64-root)

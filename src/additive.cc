@@ -20,7 +20,9 @@ Status attend(const AdditiveArguments& arguments, const AdditiveSizes& sizes, co
   const AdditivePlan plan =
       plan_additive<T>(sizes, arguments.options, arguments.outputs.weights.present(), workers, kernels);
   return with_workspace(execution, plan.workspace_bytes(workers), "additive_attention_plan", [&](void* workspace) {
-    return run_additive<T>(arguments, sizes, plan, workspace, workers, execution, kernels);
+    NestedRoundsMemory memory;
+    return run_all(*place_additive<T>(&memory, arguments, sizes, plan, workspace, workers, execution, kernels),
+                   execution);
   });
 }
 
@@ -32,7 +34,10 @@ Status differentiate(const AdditiveBackwardArguments& arguments, const AdditiveS
       plan_additive_backward<T>(sizes, arguments.options, arguments.all, workers, kernels);
   return with_workspace(
       execution, plan.workspace_bytes(workers), "additive_attention_backward_plan", [&](void* workspace) {
-        return run_additive_backward<T>(arguments, sizes, plan, workspace, workers, execution, kernels);
+        NestedRoundsMemory memory;
+        return run_all(
+            *place_additive_backward<T>(&memory, arguments, sizes, plan, workspace, workers, execution, kernels),
+            execution);
       });
 }
 

@@ -67,7 +67,8 @@ AdditiveLayout additive_layout(const AdditiveSizes& s, int64_t lanes, int64_t el
 
 template <class T>
 AdditiveRows<T>::AdditiveRows(const Inputs& inputs, const AdditiveParameters& parameters, const AdditiveSizes& sizes,
-                              const AdditiveLayout& layout, char* block, const kernels::TargetKernels& kernels)
+                              const AdditiveLayout& layout, char* block, const kernels::TargetKernels& kernels,
+                              bool backward)
     : q_(inputs.q),
       k_(inputs.k),
       options_(inputs.options),
@@ -79,7 +80,9 @@ AdditiveRows<T>::AdditiveRows(const Inputs& inputs, const AdditiveParameters& pa
       block_(block),
       kernel_(kernels::projection_of_type<T>(kernels)),
       sequences_(inputs.options, sizes.extents),
-      scores_{&kernels::tanh_of_type<T>(kernels), at(layout.w), T{0}} {}
+      scores_{&kernels::tanh_of_type<T>(kernels), at(layout.w), T{0}} {
+  load_parameters(backward);
+}
 
 template <class T>
 void AdditiveRows<T>::load_parameters(bool backward) {

@@ -65,10 +65,7 @@ template <class T>
 class AdditiveRows {
  public:
   AdditiveRows(const Inputs& inputs, const AdditiveParameters& parameters, const AdditiveSizes& sizes,
-               const AdditiveLayout& layout, char* block, const kernels::TargetKernels& kernels);
-
-  /// Brings the parameters in. Not a task: they are few.
-  void load_parameters(bool backward);
+               const AdditiveLayout& layout, char* block, const kernels::TargetKernels& kernels, bool backward);
 
   /// The options of a pass over u and t.
   AttentionOptions options() const;
@@ -123,6 +120,8 @@ class AdditiveRows {
     int64_t stride;
   };
   Adjacent source_rows(Side side, const Run& run, T* scratch) const;
+  /// Brings the parameters in. Not a task: they are few.
+  void load_parameters(bool backward);
   void fill_panels(const ConstMatrix& from, bool transposed, T* to) const;
   void pack(Side side, const Run& run, const T* gradients, T* scratch, T* panels) const;
   T* scratch_of(int64_t worker) const { return at(layout_.scratch + worker * layout_.of_worker); }

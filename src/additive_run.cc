@@ -8,9 +8,9 @@
 #include "backward_run.h"
 #include "carve.h"
 #include "kernels/backward.h"
+#include "rounds.h"
 #include "run.h"
 #include "saturating.h"
-#include "tasks.h"
 
 namespace foveate {
 namespace {
@@ -28,28 +28,114 @@ Extents over_features(const AdditiveSizes& sizes) {
   return extents;
 }
 
-/// The tasks that make u and t, and those that take gradients from them.
+/// Rounds in which rows of queries, then of keys are met.
+constexpr int64_t kSides = 2;
+Side side_of(int64_t round) { return round == 0 ? Side::queries : Side::keys; }
+
+/// How the rounds of a pass run among those of a call, which polls the stop flag and counts.
+const Execution kAmongOthers;
+
+/// One call on its way: u, t, then the rounds of a pass over them.
 template <class T>
-struct Phases {
-  const AdditiveRows<T>& rows;
-  Tasks& tasks;
+class Additive {
+ public:
+  Additive(const AdditiveArguments& arguments, const AdditiveSizes& sizes, const AdditivePlan& plan, void* workspace,
+           int64_t workers, const kernels::TargetKernels& kernels)
+      : block_(Carve(workspace).take(plan.layout.bytes)),
+        rows_(arguments, arguments.parameters, sizes, plan.layout, block_, kernels, /*backward=*/false),
+        extents_(over_features(sizes)),
+        u_(rows_.u()),
+        t_(rows_.t()),
+        options_(rows_.options()),
+        arguments_{{u_, t_, arguments.v, options_}, arguments.outputs},
+        pass_(place_run<T>(&memory_, arguments_, extents_, plan.pass, block_ + plan.layout.bytes, workers, kAmongOthers,
+                           kernels, &rows_.scores())) {}
 
-  void project() {
-    for (const Side side : {Side::queries, Side::keys}) {
-      tasks.run(rows.row_tasks(side), [&](int64_t task, int64_t worker) { rows.project(side, task, worker); });
-    }
+  int64_t rounds() const { return kSides + pass_->rounds(); }
+  int64_t tasks(int64_t round) const {
+    return round < kSides ? rows_.row_tasks(side_of(round)) : pass_->tasks(round - kSides);
+  }
+  void one(int64_t round, int64_t task, int64_t worker) {
+    round < kSides ? rows_.project(side_of(round), task, worker) : pass_->run(round - kSides, task, 1, worker);
   }
 
-  void write_rows(Side side, const Tensor& to) {
-    if (!to.present()) return;
-    tasks.run(rows.row_tasks(side), [&](int64_t task, int64_t worker) { rows.write_rows(side, to, task, worker); });
+ private:
+  char* const block_;
+  AdditiveRows<T> rows_;
+  const Extents extents_;
+  const ConstTensor u_, t_;
+  const AttentionOptions options_;
+  const Arguments arguments_;
+  RoundsMemory memory_;
+  Rounds* const pass_;
+};
+
+/// The same of gradients: u, t, a backward pass over them, and its gradients taken on to q, k and the parameters.
+template <class T>
+class AdditiveBackward {
+ public:
+  AdditiveBackward(const AdditiveBackwardArguments& arguments, const AdditiveSizes& sizes,
+                   const AdditiveBackwardPlan& plan, void* workspace, int64_t workers,
+                   const kernels::TargetKernels& kernels)
+      : out_(arguments.all),
+        plan_(plan),
+        block_(Carve(workspace).take(plan.layout.bytes)),
+        rows_(arguments, arguments.parameters, sizes, plan.layout, block_, kernels, /*backward=*/true),
+        extents_(over_features(sizes)),
+        u_(rows_.u()),
+        t_(rows_.t()),
+        options_(rows_.options()),
+        of_pass_(gradients_of_pass()),
+        arguments_{{u_, t_, arguments.v, options_}, arguments.o, arguments.lse, arguments.d_o, of_pass_},
+        pass_(place_backward<T>(&memory_, arguments_, extents_, plan.pass, block_ + plan.layout.bytes, workers,
+                                kAmongOthers, kernels, {&rows_.scores(), plan.rows ? rows_.dw() : nullptr})) {
+    const int64_t wide = kernels::padded(sizes.d_a, kernels::of_type<T>(kernels).lanes);
+    if (plan.rows) std::fill_n(rows_.dw(), plan.dw_parts * wide, T{0});
   }
 
-  void write_projection(Side side, const Matrix& dw, const Vector& db) {
-    if (!dw.present() && !db.present()) return;
-    tasks.run(rows.feature_tasks(),
-              [&](int64_t task, int64_t worker) { rows.write_projection(side, dw, db, task, worker); });
+  int64_t rounds() const { return kSides + pass_->rounds() + 2 * kSides + 1; }
+  int64_t tasks(int64_t round) const {
+    if (round < kSides) return rows_.row_tasks(side_of(round));
+    const int64_t behind = round - kSides - pass_->rounds();
+    if (behind < 0) return pass_->tasks(round - kSides);
+    if (behind < kSides) return of_rows(side_of(behind)).present() ? rows_.row_tasks(side_of(behind)) : 0;
+    if (behind == 2 * kSides) return out_.dw.present() ? 1 : 0;
+    const Side side = side_of(behind - kSides);
+    return of_projection(side).present() || of_bias(side).present() ? rows_.feature_tasks() : 0;
   }
+  void one(int64_t round, int64_t task, int64_t worker) {
+    if (round < kSides) return rows_.project(side_of(round), task, worker);
+    const int64_t behind = round - kSides - pass_->rounds();
+    if (behind < 0) return pass_->run(round - kSides, task, 1, worker);
+    if (behind < kSides) return rows_.write_rows(side_of(behind), of_rows(side_of(behind)), task, worker);
+    if (behind == 2 * kSides) return rows_.write_w(out_.dw, plan_.dw_parts);
+    const Side side = side_of(behind - kSides);
+    rows_.write_projection(side, of_projection(side), of_bias(side), task, worker);
+  }
+
+ private:
+  AttentionGradients gradients_of_pass() const {
+    AttentionGradients of_pass = out_;
+    of_pass.dq = plan_.rows ? rows_.du() : Tensor{};
+    of_pass.dk = plan_.rows ? rows_.dt() : Tensor{};
+    return of_pass;
+  }
+
+  const Tensor& of_rows(Side side) const { return side == Side::queries ? out_.dq : out_.dk; }
+  const Matrix& of_projection(Side side) const { return side == Side::queries ? out_.dw_q : out_.dw_k; }
+  Vector of_bias(Side side) const { return side == Side::queries ? out_.db : Vector{}; }
+
+  const AdditiveGradients& out_;
+  const AdditiveBackwardPlan& plan_;
+  char* const block_;
+  AdditiveRows<T> rows_;
+  const Extents extents_;
+  const ConstTensor u_, t_;
+  const AttentionOptions options_;
+  const AttentionGradients of_pass_;
+  const BackwardArguments arguments_;
+  RoundsMemory memory_;
+  Rounds* const pass_;
 };
 
 }  // namespace
@@ -73,20 +159,10 @@ AdditivePlan plan_additive(const AdditiveSizes& sizes, const AttentionOptions& o
 }
 
 template <class T>
-Status run_additive(const AdditiveArguments& arguments, const AdditiveSizes& sizes, const AdditivePlan& plan,
-                    void* workspace, int64_t workers, const Execution& execution,
-                    const kernels::TargetKernels& kernels) {
-  char* const block = Carve(workspace).take(plan.layout.bytes);
-  AdditiveRows<T> rows(arguments, arguments.parameters, sizes, plan.layout, block, kernels);
-  rows.load_parameters(/*backward=*/false);
-  Tasks tasks(execution);
-  Phases<T>{rows, tasks}.project();
-  if (Status status = tasks.status(); !status.ok()) return status;
-  const ConstTensor u = rows.u(), t = rows.t();
-  const AttentionOptions options = rows.options();
-  const Arguments pass{{u, t, arguments.v, options}, arguments.outputs};
-  return run<T>(pass, over_features(sizes), plan.pass, block + plan.layout.bytes, workers, execution, kernels,
-                &rows.scores());
+Rounds* place_additive(NestedRoundsMemory* memory, const AdditiveArguments& arguments, const AdditiveSizes& sizes,
+                       const AdditivePlan& plan, void* workspace, int64_t workers, const Execution& execution,
+                       const kernels::TargetKernels& kernels) {
+  return place_rounds<Additive<T>>(memory, execution, arguments, sizes, plan, workspace, workers, kernels);
 }
 
 template <class T>
@@ -111,59 +187,33 @@ AdditiveBackwardPlan plan_additive_backward(const AdditiveSizes& sizes, const At
 }
 
 template <class T>
-Status run_additive_backward(const AdditiveBackwardArguments& arguments, const AdditiveSizes& sizes,
-                             const AdditiveBackwardPlan& plan, void* workspace, int64_t workers,
-                             const Execution& execution, const kernels::TargetKernels& kernels) {
-  char* const block = Carve(workspace).take(plan.layout.bytes);
-  const AdditiveGradients& g = arguments.all;
-  AdditiveRows<T> rows(arguments, arguments.parameters, sizes, plan.layout, block, kernels);
-  rows.load_parameters(/*backward=*/true);
-  Tasks tasks(execution);
-  Phases<T> phases{rows, tasks};
-  phases.project();
-  if (Status status = tasks.status(); !status.ok()) return status;
-
-  const ConstTensor u = rows.u(), t = rows.t();
-  const AttentionOptions options = rows.options();
-  AttentionGradients of_pass = g;
-  of_pass.dq = plan.rows ? rows.du() : Tensor{};
-  of_pass.dk = plan.rows ? rows.dt() : Tensor{};
-  const int64_t wide = kernels::padded(sizes.d_a, kernels::of_type<T>(kernels).lanes);
-  if (plan.rows) std::fill_n(rows.dw(), plan.dw_parts * wide, T{0});
-  const BackwardArguments pass{{u, t, arguments.v, options}, arguments.o, arguments.lse, arguments.d_o, of_pass};
-  if (Status status = run_backward<T>(pass, over_features(sizes), plan.pass, block + plan.layout.bytes, workers,
-                                      execution, kernels, {&rows.scores(), plan.rows ? rows.dw() : nullptr});
-      !status.ok()) {
-    return status;
-  }
-
-  phases.write_rows(Side::queries, g.dq);
-  phases.write_rows(Side::keys, g.dk);
-  phases.write_projection(Side::queries, g.dw_q, g.db);
-  phases.write_projection(Side::keys, g.dw_k, {});
-  if (g.dw.present()) tasks.run(1, [&](int64_t, int64_t) { rows.write_w(g.dw, plan.dw_parts); });
-  return tasks.status();
+Rounds* place_additive_backward(NestedRoundsMemory* memory, const AdditiveBackwardArguments& arguments,
+                                const AdditiveSizes& sizes, const AdditiveBackwardPlan& plan, void* workspace,
+                                int64_t workers, const Execution& execution, const kernels::TargetKernels& kernels) {
+  return place_rounds<AdditiveBackward<T>>(memory, execution, arguments, sizes, plan, workspace, workers, kernels);
 }
 
 template AdditivePlan plan_additive<float>(const AdditiveSizes&, const AttentionOptions&, bool, int64_t,
                                            const kernels::TargetKernels&);
 template AdditivePlan plan_additive<double>(const AdditiveSizes&, const AttentionOptions&, bool, int64_t,
                                             const kernels::TargetKernels&);
-template Status run_additive<float>(const AdditiveArguments&, const AdditiveSizes&, const AdditivePlan&, void*, int64_t,
-                                    const Execution&, const kernels::TargetKernels&);
-template Status run_additive<double>(const AdditiveArguments&, const AdditiveSizes&, const AdditivePlan&, void*,
-                                     int64_t, const Execution&, const kernels::TargetKernels&);
+template Rounds* place_additive<float>(NestedRoundsMemory*, const AdditiveArguments&, const AdditiveSizes&,
+                                       const AdditivePlan&, void*, int64_t, const Execution&,
+                                       const kernels::TargetKernels&);
+template Rounds* place_additive<double>(NestedRoundsMemory*, const AdditiveArguments&, const AdditiveSizes&,
+                                        const AdditivePlan&, void*, int64_t, const Execution&,
+                                        const kernels::TargetKernels&);
 template AdditiveBackwardPlan plan_additive_backward<float>(const AdditiveSizes&, const AttentionOptions&,
                                                             const AdditiveGradients&, int64_t,
                                                             const kernels::TargetKernels&);
 template AdditiveBackwardPlan plan_additive_backward<double>(const AdditiveSizes&, const AttentionOptions&,
                                                              const AdditiveGradients&, int64_t,
                                                              const kernels::TargetKernels&);
-template Status run_additive_backward<float>(const AdditiveBackwardArguments&, const AdditiveSizes&,
-                                             const AdditiveBackwardPlan&, void*, int64_t, const Execution&,
-                                             const kernels::TargetKernels&);
-template Status run_additive_backward<double>(const AdditiveBackwardArguments&, const AdditiveSizes&,
-                                              const AdditiveBackwardPlan&, void*, int64_t, const Execution&,
-                                              const kernels::TargetKernels&);
+template Rounds* place_additive_backward<float>(NestedRoundsMemory*, const AdditiveBackwardArguments&,
+                                                const AdditiveSizes&, const AdditiveBackwardPlan&, void*, int64_t,
+                                                const Execution&, const kernels::TargetKernels&);
+template Rounds* place_additive_backward<double>(NestedRoundsMemory*, const AdditiveBackwardArguments&,
+                                                 const AdditiveSizes&, const AdditiveBackwardPlan&, void*, int64_t,
+                                                 const Execution&, const kernels::TargetKernels&);
 
 }  // namespace foveate

@@ -14,6 +14,7 @@
 #include "foveate/status.h"
 #include "kernels/tile.h"
 #include "plan.h"
+#include "rounds.h"
 #include "validate_additive.h"
 
 namespace foveate {
@@ -40,10 +41,12 @@ template <class T>
 AdditivePlan plan_additive(const AdditiveSizes& sizes, const AttentionOptions& options, bool wants_weights,
                            int64_t workers, const kernels::TargetKernels& kernels);
 
+/// The rounds of such a call, in a workspace of plan.workspace_bytes(workers). What it is handed outlives it; parameters are read
+/// here, and the rounds run once.
 template <class T>
-Status run_additive(const AdditiveArguments& arguments, const AdditiveSizes& sizes, const AdditivePlan& plan,
-                    void* workspace, int64_t workers, const Execution& execution,
-                    const kernels::TargetKernels& kernels);
+Rounds* place_additive(NestedRoundsMemory* memory, const AdditiveArguments& arguments, const AdditiveSizes& sizes,
+                       const AdditivePlan& plan, void* workspace, int64_t workers, const Execution& execution,
+                       const kernels::TargetKernels& kernels);
 
 /// Of the gradients only whether they are present matters, and the extents of dbias.
 template <class T>
@@ -51,10 +54,11 @@ AdditiveBackwardPlan plan_additive_backward(const AdditiveSizes& sizes, const At
                                             const AdditiveGradients& gradients, int64_t workers,
                                             const kernels::TargetKernels& kernels);
 
+/// The same of its gradients.
 template <class T>
-Status run_additive_backward(const AdditiveBackwardArguments& arguments, const AdditiveSizes& sizes,
-                             const AdditiveBackwardPlan& plan, void* workspace, int64_t workers,
-                             const Execution& execution, const kernels::TargetKernels& kernels);
+Rounds* place_additive_backward(NestedRoundsMemory* memory, const AdditiveBackwardArguments& arguments,
+                                const AdditiveSizes& sizes, const AdditiveBackwardPlan& plan, void* workspace,
+                                int64_t workers, const Execution& execution, const kernels::TargetKernels& kernels);
 
 }  // namespace foveate
 

@@ -9,9 +9,9 @@
 #include "carve.h"
 #include "kernels/backward.h"
 #include "kernels/native.h"
+#include "rounds.h"
 #include "sequences.h"
 #include "stored_rows.h"
-#include "tasks.h"
 #include "tile_tasks.h"
 #include "vector_at.h"
 
@@ -27,14 +27,12 @@ template <class T>
 class Backward {
  public:
   Backward(const BackwardArguments& arguments, const Extents& extents, const BackwardPlan& plan, void* workspace,
-           int64_t workers, const Execution& execution, const kernels::TargetKernels& kernels,
-           const TanhBackward<T>& tanh)
+           int64_t workers, const kernels::TargetKernels& kernels, const TanhBackward<T>& tanh)
       : in_(arguments),
         out_(arguments.gradients),
         tiles_(arguments, extents, tanh.scores),
         e_(extents),
         plan_(plan),
-        tasks_(execution),
         forward_(kernels::of_type<T>(kernels)),
         kernel_(kernels::backward_of_type<T>(kernels)),
         native_(kernels.native),
@@ -47,19 +45,48 @@ class Backward {
     slots_ = carve.take(plan.slots(workers) * (plan.dq + plan.dk + plan.dv));
   }
 
-  Status run() {
-    tasks_.run(plan_.prepare_tasks, [this](int64_t task, int64_t worker) { prepare(task, worker); });
-    if (plan_.share_pairs) {
-      run_shared();
-    } else {
-      tasks_.run(plan_.units, [this](int64_t unit, int64_t worker) { run_unit(unit, worker); });
+  int64_t rounds() const { return plan_.share_pairs ? plan_.chunks.rounds + 5 : 4; }
+  int64_t tasks(int64_t round) const {
+    const Step step = step_of(round);
+    if (step == Step::prepare) return plan_.prepare_tasks;
+    if (step == Step::add_pairs) return plan_.units * plan_.chunks.keys;
+    if (step == Step::whole_units) return plan_.units;
+    if (step == Step::bias) return plan_.bias.count();
+    if (step == Step::sinks) return out_.dsinks.present() ? e_.h_q : 0;
+    return plan_.units * plan_.chunks.rounds;
+  }
+  void one(int64_t round, int64_t task, int64_t worker) {
+    const int64_t chunks = plan_.chunks.rounds, keys = plan_.chunks.keys;
+    switch (step_of(round)) {
+      case Step::prepare:
+        return prepare(task, worker);
+      case Step::clear:
+        return clear(unit_at(task / chunks, task / chunks), task % chunks);
+      case Step::add_pairs:
+        return add_pair(unit_at(task / keys, task / keys), round - kFirstPairs, task % keys, worker);
+      case Step::write:
+        return write(unit_at(task / chunks, task / chunks), task % chunks);
+      case Step::whole_units:
+        return run_unit(task, worker);
+      case Step::bias:
+        return sum_bias(task, worker);
+      case Step::sinks:
+        return sum_sinks(task);
     }
-    tasks_.run(plan_.bias.count(), [this](int64_t task, int64_t worker) { sum_bias(task, worker); });
-    if (out_.dsinks.present()) tasks_.run(e_.h_q, [this](int64_t head, int64_t) { sum_sinks(head); });
-    return tasks_.status();
   }
 
  private:
+  /// What a round does. Pairs of chunks that are tasks of their own are cleared and written in rounds around theirs.
+  enum class Step : uint8_t { prepare, clear, add_pairs, write, whole_units, bias, sinks };
+  static constexpr int64_t kFirstPairs = 2;
+  Step step_of(int64_t round) const {
+    if (round == 0) return Step::prepare;
+    if (round >= rounds() - 2) return round == rounds() - 1 ? Step::sinks : Step::bias;
+    if (!plan_.share_pairs) return Step::whole_units;
+    if (round == rounds() - 3) return Step::write;
+    return round == 1 ? Step::clear : Step::add_pairs;
+  }
+
   /// What a query row brings: weights are exp(s - lse) * factor. lse is +inf for a row without weight.
   struct Prepared {
     T lse, factor, delta;
@@ -159,22 +186,6 @@ class Backward {
   }
 
   // dq, dk and dv.
-
-  void run_shared() {
-    const int64_t rounds = plan_.chunks.rounds;
-    const auto for_chunks = [&](auto body) {
-      tasks_.run(plan_.units * rounds,
-                 [&](int64_t task, int64_t) { body(unit_at(task / rounds, task / rounds), task % rounds); });
-    };
-    for_chunks([this](const Unit& unit, int64_t chunk) { clear(unit, chunk); });
-    const int64_t keys = plan_.chunks.keys;
-    for (int64_t round = 0; round < rounds; ++round) {
-      tasks_.run(plan_.units * keys, [&](int64_t task, int64_t worker) {
-        add_pair(unit_at(task / keys, task / keys), round, task % keys, worker);
-      });
-    }
-    for_chunks([this](const Unit& unit, int64_t chunk) { write(unit, chunk); });
-  }
 
   void run_unit(int64_t index, int64_t worker) {
     const Unit unit = unit_at(index, worker);
@@ -430,7 +441,6 @@ class Backward {
   const TileTasks<T> tiles_;
   const Extents& e_;
   const BackwardPlan& plan_;
-  Tasks tasks_;
   const kernels::TileKernel<T>& forward_;
   const kernels::BackwardKernel<T>& kernel_;
   const kernels::NativeProducts* native_;
@@ -463,19 +473,21 @@ BackwardPlan plan_backward(const Extents& extents, const AttentionOptions& optio
 }
 
 template <class T>
-Status run_backward(const BackwardArguments& arguments, const Extents& extents, const BackwardPlan& plan,
-                    void* workspace, int64_t workers, const Execution& execution, const kernels::TargetKernels& kernels,
-                    const TanhBackward<T>& tanh) {
-  return Backward<T>(arguments, extents, plan, workspace, workers, execution, kernels, tanh).run();
+Rounds* place_backward(RoundsMemory* memory, const BackwardArguments& arguments, const Extents& extents,
+                       const BackwardPlan& plan, void* workspace, int64_t workers, const Execution& execution,
+                       const kernels::TargetKernels& kernels, const TanhBackward<T>& tanh) {
+  return place_rounds<Backward<T>>(memory, execution, arguments, extents, plan, workspace, workers, kernels, tanh);
 }
 
 template BackwardPlan plan_backward<float>(const Extents&, const AttentionOptions&, int64_t, const AttentionGradients&,
                                            int64_t, const kernels::TargetKernels&, bool);
 template BackwardPlan plan_backward<double>(const Extents&, const AttentionOptions&, int64_t, const AttentionGradients&,
                                             int64_t, const kernels::TargetKernels&, bool);
-template Status run_backward<float>(const BackwardArguments&, const Extents&, const BackwardPlan&, void*, int64_t,
-                                    const Execution&, const kernels::TargetKernels&, const TanhBackward<float>&);
-template Status run_backward<double>(const BackwardArguments&, const Extents&, const BackwardPlan&, void*, int64_t,
-                                     const Execution&, const kernels::TargetKernels&, const TanhBackward<double>&);
+template Rounds* place_backward<float>(RoundsMemory*, const BackwardArguments&, const Extents&, const BackwardPlan&,
+                                       void*, int64_t, const Execution&, const kernels::TargetKernels&,
+                                       const TanhBackward<float>&);
+template Rounds* place_backward<double>(RoundsMemory*, const BackwardArguments&, const Extents&, const BackwardPlan&,
+                                        void*, int64_t, const Execution&, const kernels::TargetKernels&,
+                                        const TanhBackward<double>&);
 
 }  // namespace foveate

@@ -8,6 +8,7 @@
 #include "foveate/attention.h"
 #include "foveate/status.h"
 #include "kernels/tile.h"
+#include "rounds.h"
 #include "validate.h"
 
 namespace foveate {
@@ -25,11 +26,21 @@ struct TanhBackward {
   T* dw;  ///< [unit][chunk of keys][whole vectors of d_k], added to, scale not joined; nullptr: neither it nor dq and dk are wanted
 };
 
-/// Runs it in a workspace of plan.workspace_bytes(workers). Either every gradient is written, or `cancelled`.
+/// The rounds of it, in a workspace of plan.workspace_bytes(workers).
+template <class T>
+Rounds* place_backward(RoundsMemory* memory, const BackwardArguments& arguments, const Extents& extents,
+                       const BackwardPlan& plan, void* workspace, int64_t workers, const Execution& execution,
+                       const kernels::TargetKernels& kernels, const TanhBackward<T>& tanh = {});
+
+/// Runs them. Either every gradient is written, or `cancelled`.
 template <class T>
 Status run_backward(const BackwardArguments& arguments, const Extents& extents, const BackwardPlan& plan,
                     void* workspace, int64_t workers, const Execution& execution, const kernels::TargetKernels& kernels,
-                    const TanhBackward<T>& tanh = {});
+                    const TanhBackward<T>& tanh = {}) {
+  RoundsMemory memory;
+  return run_all(*place_backward<T>(&memory, arguments, extents, plan, workspace, workers, execution, kernels, tanh),
+                 execution);
+}
 
 }  // namespace foveate
 

@@ -32,8 +32,9 @@ Status linear_attention(const ConstTensor& q, const ConstTensor& k, const ConstT
   const int64_t workers = workers_of(execution);
   const LinearTasks plan = plan_of(extents, q.dtype, false, workers, *kernels);
   return with_workspace(execution, plan.workspace_bytes(workers), kPlanner, [&](void* workspace) {
-    return q.dtype == DType::f64 ? run_linear<double>(arguments, extents, plan, workspace, workers, execution, *kernels)
-                                 : run_linear<float>(arguments, extents, plan, workspace, workers, execution, *kernels);
+    RoundsMemory memory;
+    const auto place = q.dtype == DType::f64 ? place_linear<double> : place_linear<float>;
+    return run_all(*place(&memory, arguments, extents, plan, workspace, workers, execution, *kernels), execution);
   });
 }
 
@@ -48,9 +49,9 @@ Status linear_attention_backward(const ConstTensor& q, const ConstTensor& k, con
   const int64_t workers = workers_of(execution);
   const LinearTasks plan = plan_of(extents, q.dtype, true, workers, *kernels);
   return with_workspace(execution, plan.workspace_bytes(workers), kPlanner, [&](void* workspace) {
-    return q.dtype == DType::f64
-               ? run_linear_backward<double>(arguments, extents, plan, workspace, workers, execution, *kernels)
-               : run_linear_backward<float>(arguments, extents, plan, workspace, workers, execution, *kernels);
+    RoundsMemory memory;
+    const auto place = q.dtype == DType::f64 ? place_linear_backward<double> : place_linear_backward<float>;
+    return run_all(*place(&memory, arguments, extents, plan, workspace, workers, execution, *kernels), execution);
   });
 }
 

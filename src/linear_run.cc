@@ -6,7 +6,7 @@
 
 #include "carve.h"
 #include "kernels/linear.h"
-#include "tasks.h"
+#include "rounds.h"
 #include "vector_at.h"
 
 namespace foveate {
@@ -15,6 +15,11 @@ namespace {
 constexpr int64_t kSplit = kernels::kLinearSplit;
 
 constexpr int64_t round_up(int64_t n) { return (n + kSplit - 1) / kSplit * kSplit; }
+
+/// What the forward pass leaves out, and what the backward one does.
+const ConstTensor kNoGradient;
+const LinearGradients kNoGradients;
+const Tensor kNoOutput;
 
 /// What is known of a unit: how long its sequence is, where its rows stand, and which of them see some key.
 struct Range {
@@ -28,7 +33,7 @@ template <class T>
 class Linear {
  public:
   Linear(const LinearInputs& in, const ConstTensor& d_o, const Tensor& o, const LinearGradients& gradients,
-         const Extents& extents, const LinearTasks& plan, void* workspace, int64_t workers, const Execution& execution,
+         const Extents& extents, const LinearTasks& plan, void* workspace, int64_t workers,
          const kernels::TargetKernels& kernels)
       : in_(in),
         d_o_(d_o),
@@ -36,7 +41,6 @@ class Linear {
         out_(gradients),
         e_(extents),
         plan_(plan),
-        tasks_(execution),
         kernel_(kernels::linear_of_type<T>(kernels)),
         group_(e_.h_kv == 0 ? 0 : e_.h_q / e_.h_kv),
         elements_(kernels::linear_state_elements(kernel_.lanes, e_.d_k, e_.d_v)) {
@@ -48,81 +52,76 @@ class Linear {
     row_states_ = carve.take(plan.units * plan.row_states * plan.state);
   }
 
-  Status run() {
-    walk_rows([this](const kernels::LinearTask<T>& task, T*) { kernel_.attend(task); });
-    return tasks_.status();
-  }
-
-  Status run_backward() {
-    walk_rows(
-        [this](const kernels::LinearTask<T>& task, T* row_state) { kernel_.differentiate_rows(task, row_state); });
-    for_splits(1, [this](int64_t unit, int64_t, int64_t) {
-      // States of rows behind a split of keys, in order from the last.
-      if (!wants_keys()) return;
-      for (int64_t split = plan_.row_splits - 2; split >= 0; --split) {
-        add(row_state(unit, split), row_state(unit, split + 1));
-      }
-    });
-    for_splits(plan_.key_splits, [this](int64_t unit, int64_t split, int64_t worker) {
-      if (wants_keys()) kernel_.differentiate_keys(key_task(unit, split, worker));
-    });
-    return tasks_.status();
+  /// First the rounds in which each split of rows is met; backward, two more for dk and dv.
+  int64_t rounds() const { return forward_rounds() + (backward() ? 2 : 0); }
+  int64_t tasks(int64_t round) const { return plan_.units * splits_of(round); }
+  void one(int64_t round, int64_t task, int64_t worker) {
+    const int64_t unit = task / splits_of(round), split = task % splits_of(round), behind = round - forward_rounds();
+    if (behind >= 0) return behind == 0 ? sum_row_states(unit) : differentiate_keys(unit, split, worker);
+    plan_.share_splits ? share_rows(round, unit, split, worker) : follow_rows(round, unit, worker);
   }
 
  private:
+  bool backward() const { return d_o_.present(); }
   bool wants_keys() const { return out_.dk.present() || out_.dv.present(); }
 
-  /// Calls body(unit, split, worker) for so many splits of each unit.
-  template <class Body>
-  void for_splits(int64_t splits, const Body& body) {
-    tasks_.run(plan_.units * splits, [&](int64_t task, int64_t worker) { body(task / splits, task % splits, worker); });
+  int64_t forward_rounds() const { return plan_.share_splits ? 3 : 1 + plan_.key_splits + plan_.row_splits; }
+
+  /// Tasks of a unit in that round.
+  int64_t splits_of(int64_t round) const {
+    if (round >= forward_rounds()) return round == forward_rounds() ? 1 : plan_.key_splits;
+    if (!plan_.share_splits || round == 1) return 1;
+    return round == 0 ? plan_.key_splits : plan_.row_splits;
   }
 
-  /// Calls body(task, where the state of its rows goes) for all splits of rows.
-  template <class Body>
-  void walk_rows(const Body& body) {
-    plan_.share_splits ? share_rows(body) : follow_rows(body);
+  void meet_rows(const kernels::LinearTask<T>& task, T* row_state) const {
+    backward() ? kernel_.differentiate_rows(task, row_state) : kernel_.attend(task);
   }
 
   /// States of all splits of keys that rows stand behind; then sums of the first, the first two, ...; then rows, in any
   /// order.
-  template <class Body>
-  void share_rows(const Body& body) {
-    for_splits(plan_.key_splits, [this](int64_t unit, int64_t split, int64_t worker) {
+  void share_rows(int64_t round, int64_t unit, int64_t split, int64_t worker) {
+    if (round == 0) {
       const Range range = range_of(unit);
       if (split >= splits_in_front(range)) return;
       kernels::LinearTask<T> task = task_of(unit, range, worker, split);
       task.after = key_state(unit, split);
       kernel_.sum_keys(task);
-    });
-    for_splits(1, [this](int64_t unit, int64_t, int64_t) {
+    } else if (round == 1) {
       find_range(unit);
-      for (int64_t split = 1; split < splits_in_front(ranges_[unit]); ++split) {
-        add(key_state(unit, split), key_state(unit, split - 1));
+      for (int64_t after = 1; after < splits_in_front(ranges_[unit]); ++after) {
+        add(key_state(unit, after), key_state(unit, after - 1));
       }
-    });
-    for_splits(plan_.row_splits, [this, &body](int64_t unit, int64_t split, int64_t worker) {
-      body(row_task(unit, first_split(ranges_[unit]) + split, worker), wanted_row_state(unit, split));
-    });
+    } else {
+      meet_rows(row_task(unit, first_split(ranges_[unit]) + split, worker), wanted_row_state(unit, split));
+    }
   }
 
-  /// The splits of each unit in order, S going on from one to the next.
-  template <class Body>
-  void follow_rows(const Body& body) {
-    for_splits(1, [this](int64_t unit, int64_t, int64_t) { find_range(unit); });
-    for (int64_t step = 0; step < plan_.key_splits + plan_.row_splits; ++step) {
-      for_splits(1, [this, &body, step](int64_t unit, int64_t, int64_t worker) {
-        const Range& range = ranges_[unit];
-        const int64_t first = first_split(range);
-        const bool behind_keys = step >= plan_.key_splits;
-        const int64_t split = behind_keys ? first + step - plan_.key_splits : step;
-        if (behind_keys && split < plan_.key_splits) return;  // a step of keys saw to these rows
-        kernels::LinearTask<T> task = row_task(unit, split, worker);
-        if (split < splits_in_front(range)) task.after = key_state(unit, split);
-        const bool has_rows = split >= first && split < first + plan_.row_splits;
-        if (has_rows || task.after != nullptr) body(task, has_rows ? wanted_row_state(unit, split - first) : nullptr);
-      });
+  /// The splits of each unit in order, a round each, S going on from one to the next.
+  void follow_rows(int64_t round, int64_t unit, int64_t worker) {
+    if (round == 0) return find_range(unit);
+    const int64_t step = round - 1;
+    const Range& range = ranges_[unit];
+    const int64_t first = first_split(range);
+    const bool behind_keys = step >= plan_.key_splits;
+    const int64_t split = behind_keys ? first + step - plan_.key_splits : step;
+    if (behind_keys && split < plan_.key_splits) return;  // a step of keys saw to these rows
+    kernels::LinearTask<T> task = row_task(unit, split, worker);
+    if (split < splits_in_front(range)) task.after = key_state(unit, split);
+    const bool has_rows = split >= first && split < first + plan_.row_splits;
+    if (has_rows || task.after != nullptr) meet_rows(task, has_rows ? wanted_row_state(unit, split - first) : nullptr);
+  }
+
+  /// States of rows behind a split of keys, in order from the last.
+  void sum_row_states(int64_t unit) {
+    if (!wants_keys()) return;
+    for (int64_t split = plan_.row_splits - 2; split >= 0; --split) {
+      add(row_state(unit, split), row_state(unit, split + 1));
     }
+  }
+
+  void differentiate_keys(int64_t unit, int64_t split, int64_t worker) {
+    if (wants_keys()) kernel_.differentiate_keys(key_task(unit, split, worker));
   }
 
   void add(T* to, const T* from) const {
@@ -237,7 +236,6 @@ class Linear {
   const LinearGradients& out_;
   const Extents& e_;
   const LinearTasks& plan_;
-  Tasks tasks_;
   const kernels::LinearKernel<T>& kernel_;
   const int64_t group_, elements_;
 
@@ -260,29 +258,32 @@ LinearTasks plan_linear_call(const Extents& extents, bool backward, int64_t work
 }
 
 template <class T>
-Status run_linear(const LinearArguments& arguments, const Extents& extents, const LinearTasks& plan, void* workspace,
-                  int64_t workers, const Execution& execution, const kernels::TargetKernels& kernels) {
-  return Linear<T>(arguments, {}, arguments.o, {}, extents, plan, workspace, workers, execution, kernels).run();
+Rounds* place_linear(RoundsMemory* memory, const LinearArguments& in, const Extents& extents, const LinearTasks& plan,
+                     void* workspace, int64_t workers, const Execution& execution,
+                     const kernels::TargetKernels& kernels) {
+  return place_rounds<Linear<T>>(memory, execution, in, kNoGradient, in.o, kNoGradients, extents, plan, workspace,
+                                 workers, kernels);
 }
 
 template <class T>
-Status run_linear_backward(const LinearBackwardArguments& arguments, const Extents& extents, const LinearTasks& plan,
-                           void* workspace, int64_t workers, const Execution& execution,
-                           const kernels::TargetKernels& kernels) {
-  return Linear<T>(arguments, arguments.d_o, {}, arguments.gradients, extents, plan, workspace, workers, execution,
-                   kernels)
-      .run_backward();
+Rounds* place_linear_backward(RoundsMemory* memory, const LinearBackwardArguments& in, const Extents& extents,
+                              const LinearTasks& plan, void* workspace, int64_t workers, const Execution& execution,
+                              const kernels::TargetKernels& kernels) {
+  return place_rounds<Linear<T>>(memory, execution, in, in.d_o, kNoOutput, in.gradients, extents, plan, workspace,
+                                 workers, kernels);
 }
 
 template LinearTasks plan_linear_call<float>(const Extents&, bool, int64_t, const kernels::TargetKernels&);
 template LinearTasks plan_linear_call<double>(const Extents&, bool, int64_t, const kernels::TargetKernels&);
-template Status run_linear<float>(const LinearArguments&, const Extents&, const LinearTasks&, void*, int64_t,
-                                  const Execution&, const kernels::TargetKernels&);
-template Status run_linear<double>(const LinearArguments&, const Extents&, const LinearTasks&, void*, int64_t,
-                                   const Execution&, const kernels::TargetKernels&);
-template Status run_linear_backward<float>(const LinearBackwardArguments&, const Extents&, const LinearTasks&, void*,
-                                           int64_t, const Execution&, const kernels::TargetKernels&);
-template Status run_linear_backward<double>(const LinearBackwardArguments&, const Extents&, const LinearTasks&, void*,
-                                            int64_t, const Execution&, const kernels::TargetKernels&);
+template Rounds* place_linear<float>(RoundsMemory*, const LinearArguments&, const Extents&, const LinearTasks&, void*,
+                                     int64_t, const Execution&, const kernels::TargetKernels&);
+template Rounds* place_linear<double>(RoundsMemory*, const LinearArguments&, const Extents&, const LinearTasks&, void*,
+                                      int64_t, const Execution&, const kernels::TargetKernels&);
+template Rounds* place_linear_backward<float>(RoundsMemory*, const LinearBackwardArguments&, const Extents&,
+                                              const LinearTasks&, void*, int64_t, const Execution&,
+                                              const kernels::TargetKernels&);
+template Rounds* place_linear_backward<double>(RoundsMemory*, const LinearBackwardArguments&, const Extents&,
+                                               const LinearTasks&, void*, int64_t, const Execution&,
+                                               const kernels::TargetKernels&);
 
 }  // namespace foveate

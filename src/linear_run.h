@@ -10,6 +10,7 @@
 #include "foveate/status.h"
 #include "kernels/tile.h"
 #include "linear_plan.h"
+#include "rounds.h"
 #include "validate_linear.h"
 
 namespace foveate {
@@ -19,16 +20,17 @@ template <class T>
 LinearTasks plan_linear_call(const Extents& extents, bool backward, int64_t workers,
                              const kernels::TargetKernels& kernels);
 
-/// Runs a planned call in a workspace of at least its bytes.
+/// The rounds of a planned call, in a workspace of at least its bytes.
 template <class T>
-Status run_linear(const LinearArguments& arguments, const Extents& extents, const LinearTasks& plan, void* workspace,
-                  int64_t workers, const Execution& execution, const kernels::TargetKernels& kernels);
+Rounds* place_linear(RoundsMemory* memory, const LinearArguments& arguments, const Extents& extents,
+                     const LinearTasks& plan, void* workspace, int64_t workers, const Execution& execution,
+                     const kernels::TargetKernels& kernels);
 
 /// The same of the gradients.
 template <class T>
-Status run_linear_backward(const LinearBackwardArguments& arguments, const Extents& extents, const LinearTasks& plan,
-                           void* workspace, int64_t workers, const Execution& execution,
-                           const kernels::TargetKernels& kernels);
+Rounds* place_linear_backward(RoundsMemory* memory, const LinearBackwardArguments& arguments, const Extents& extents,
+                              const LinearTasks& plan, void* workspace, int64_t workers, const Execution& execution,
+                              const kernels::TargetKernels& kernels);
 
 }  // namespace foveate
 

@@ -6,8 +6,8 @@
 
 #include "carve.h"
 #include "kernels/native.h"
+#include "rounds.h"
 #include "sequences.h"
-#include "tasks.h"
 #include "tile_tasks.h"
 #include "vector_at.h"
 
@@ -19,13 +19,12 @@ template <class T>
 class Run {
  public:
   Run(const Arguments& arguments, const Extents& extents, const Plan& plan, void* workspace, int64_t workers,
-      const Execution& execution, const kernels::TargetKernels& kernels, const kernels::TanhScores<T>* tanh)
+      const kernels::TargetKernels& kernels, const kernels::TanhScores<T>* tanh)
       : inputs_(arguments),
         out_(arguments.outputs),
         tiles_(arguments, extents, tanh),
         extents_(extents),
         plan_(plan),
-        tasks_(execution),
         kernel_(kernels::of_type<T>(kernels)),
         native_(kernels.native) {
     Carve carve(workspace);
@@ -35,17 +34,15 @@ class Run {
     if (native_ != nullptr && inputs_.options.native_products) choose_native();
   }
 
-  Status run() {
-    const auto call = [this](void (Run::*step)(int64_t, int64_t)) {
-      return [this, step](int64_t index, int64_t worker) { (this->*step)(index, worker); };
-    };
-    if (!plan_.share_splits) {
-      tasks_.run(plan_.tiles, call(&Run::attend_tile));
-    } else {
-      tasks_.run(plan_.tiles * plan_.splits, call(&Run::attend_split));
-      tasks_.run(plan_.tiles, call(&Run::merge_tile));
-    }
-    return tasks_.status();
+  // Tiles; or the splits of all tiles, which a second round merges.
+
+  int64_t rounds() const { return plan_.share_splits ? 2 : 1; }
+  int64_t tasks(int64_t round) const {
+    return plan_.share_splits && round == 0 ? plan_.tiles * plan_.splits : plan_.tiles;
+  }
+  void one(int64_t round, int64_t task, int64_t worker) {
+    if (!plan_.share_splits) return attend_tile(task, worker);
+    round == 0 ? attend_split(task, worker) : merge_tile(task, worker);
   }
 
  private:
@@ -128,7 +125,6 @@ class Run {
   const TileTasks<T> tiles_;
   const Extents& extents_;
   const Plan& plan_;
-  Tasks tasks_;
   const kernels::TileKernel<T>& kernel_;
 
   char* scratch_;
@@ -154,16 +150,17 @@ Plan plan_call(const Extents& extents, const AttentionOptions& options, bool wan
 }
 
 template <class T>
-Status run(const Arguments& arguments, const Extents& extents, const Plan& plan, void* workspace, int64_t workers,
-           const Execution& execution, const kernels::TargetKernels& kernels, const kernels::TanhScores<T>* tanh) {
-  return Run<T>(arguments, extents, plan, workspace, workers, execution, kernels, tanh).run();
+Rounds* place_run(RoundsMemory* memory, const Arguments& arguments, const Extents& extents, const Plan& plan,
+                  void* workspace, int64_t workers, const Execution& execution, const kernels::TargetKernels& kernels,
+                  const kernels::TanhScores<T>* tanh) {
+  return place_rounds<Run<T>>(memory, execution, arguments, extents, plan, workspace, workers, kernels, tanh);
 }
 
 template Plan plan_call<float>(const Extents&, const AttentionOptions&, bool, int64_t, const kernels::TargetKernels&);
 template Plan plan_call<double>(const Extents&, const AttentionOptions&, bool, int64_t, const kernels::TargetKernels&);
-template Status run<float>(const Arguments&, const Extents&, const Plan&, void*, int64_t, const Execution&,
-                           const kernels::TargetKernels&, const kernels::TanhScores<float>*);
-template Status run<double>(const Arguments&, const Extents&, const Plan&, void*, int64_t, const Execution&,
-                            const kernels::TargetKernels&, const kernels::TanhScores<double>*);
+template Rounds* place_run<float>(RoundsMemory*, const Arguments&, const Extents&, const Plan&, void*, int64_t,
+                                  const Execution&, const kernels::TargetKernels&, const kernels::TanhScores<float>*);
+template Rounds* place_run<double>(RoundsMemory*, const Arguments&, const Extents&, const Plan&, void*, int64_t,
+                                   const Execution&, const kernels::TargetKernels&, const kernels::TanhScores<double>*);
 
 }  // namespace foveate

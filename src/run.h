@@ -8,6 +8,7 @@
 #include "foveate/status.h"
 #include "kernels/tile.h"
 #include "plan.h"
+#include "rounds.h"
 #include "validate.h"
 
 namespace foveate {
@@ -17,12 +18,22 @@ template <class T>
 Plan plan_call(const Extents& extents, const AttentionOptions& options, bool wants_weights, int64_t workers,
                const kernels::TargetKernels& kernels);
 
-/// Runs it in a workspace of plan.workspace_bytes(workers). Either every row is written, or `cancelled`. In additive
-/// attention `tanh` is what scores are made of, and q and k are the rows that it adds, of T whatever the outputs are.
+/// The rounds of it, in a workspace of plan.workspace_bytes(workers). In additive attention `tanh` is what scores are made of,
+/// and q and k are the rows that it adds, of T whatever the outputs are.
+template <class T>
+Rounds* place_run(RoundsMemory* memory, const Arguments& arguments, const Extents& extents, const Plan& plan,
+                  void* workspace, int64_t workers, const Execution& execution, const kernels::TargetKernels& kernels,
+                  const kernels::TanhScores<T>* tanh = nullptr);
+
+/// Runs them. Either every row is written, or `cancelled`.
 template <class T>
 Status run(const Arguments& arguments, const Extents& extents, const Plan& plan, void* workspace, int64_t workers,
            const Execution& execution, const kernels::TargetKernels& kernels,
-           const kernels::TanhScores<T>* tanh = nullptr);
+           const kernels::TanhScores<T>* tanh = nullptr) {
+  RoundsMemory memory;
+  return run_all(*place_run<T>(&memory, arguments, extents, plan, workspace, workers, execution, kernels, tanh),
+                 execution);
+}
 
 }  // namespace foveate
 

@@ -35,12 +35,7 @@ class Tasks {
     }
   }
 
-  /// `cancelled` if any task was left out.
-  Status status() const {
-    return cancelled_.load() ? Status::error(StatusCode::cancelled, "cancelled by the stop flag") : Status();
-  }
-
- private:
+  /// Calls body(index, worker), or leaves it out once the stop flag was seen.
   template <class Body>
   void one(const Body& body, int64_t index, int64_t worker) {
     if (execution_.stop != nullptr && execution_.stop->load(std::memory_order_relaxed)) cancelled_.store(true);
@@ -50,6 +45,12 @@ class Tasks {
     if (execution_.progress != nullptr) execution_.progress->fetch_add(1, std::memory_order_relaxed);
   }
 
+  /// `cancelled` if any task was left out.
+  Status status() const {
+    return cancelled_.load() ? Status::error(StatusCode::cancelled, "cancelled by the stop flag") : Status();
+  }
+
+ private:
   const Execution& execution_;
   std::atomic<bool> cancelled_ = false;
 };

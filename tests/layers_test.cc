@@ -44,9 +44,10 @@ const std::vector<Layer> kLayers = {
      {"tensor", "status", "api", "kernels", "plan"}},
     {"run",
      {"src/run.", "src/backward_run.", "src/additive_run.", "src/additive_rows.", "src/linear_run.", "src/tile_tasks.",
-      "src/stored_rows.", "src/tasks.", "src/fp_mode."},
+      "src/stored_rows.", "src/tasks.", "src/rounds.", "src/fp_mode."},
      {"tensor", "status", "api", "kernels", "target", "plan", "validate"}},
     {"operators", {"src/"}, {"tensor", "status", "api", "kernels", "target", "plan", "validate", "run"}},
+    {"c", {"c/"}, {"tensor", "status", "api"}},
     {"reference", {"reference/"}, {}},
     {"io", {"io/"}, {"tensor", "status", "api"}},
     {"text", {"claims/text.h"}, {}},
@@ -82,10 +83,12 @@ const Layer* layer_of(std::string_view path) {
   return nullptr;
 }
 
-bool is_cpp(const fs::path& path) { return path.extension() == ".cc" || path.extension() == ".h"; }
+bool is_cpp(const fs::path& path) {
+  return path.extension() == ".cc" || path.extension() == ".c" || path.extension() == ".h";
+}
 
 bool is_source(const fs::path& path) {
-  static const Names kExtensions = {".cc", ".h", ".cmake", ".py", ".ts", ".tsx", ".css", ".html"};
+  static const Names kExtensions = {".cc", ".c", ".h", ".rs", ".cmake", ".py", ".ts", ".tsx", ".css", ".html"};
   return contains(kExtensions, path.extension().native()) || path.filename() == "CMakeLists.txt";
 }
 
@@ -161,7 +164,8 @@ class Inspection {
     const Layer* layer = layer_of(path_);
     if (layer == nullptr) return report(0, "belongs to no layer of tests/layers_test.cc");
     check_includes(text, *layer);
-    if (path_.starts_with("src/") || path_.starts_with("include/")) check_manners(code_of(text));
+    if (path_.starts_with("src/") || path_.starts_with("c/") || path_.starts_with("include/"))
+      check_manners(code_of(text));
   }
 
   void check_includes(const std::string& text, const Layer& layer) {
@@ -180,7 +184,8 @@ class Inspection {
       if (layer.name == "kernels" && !header.starts_with("hwy/") && !contains(kKernelHeaders, header)) {
         report(line, "a kernel may not include <" + header + ">");
       }
-      if (path_.starts_with("src/") && header == "iostream") report(line, "the engine never prints: <iostream>");
+      if ((path_.starts_with("src/") || path_.starts_with("c/")) && header == "iostream")
+        report(line, "the engine never prints: <iostream>");
       return;
     }
     const Layer* below = layer_of(target);
@@ -286,6 +291,11 @@ TEST_F(LayersPlanted, AnOracleThatBorrowsFromTheEngineIsFound) {
 TEST_F(LayersPlanted, AFaceThatReachesIntoTheEngineIsFound) {
   plant("cli/info.cc", "#include \"src/plan.h\"\n");
   EXPECT_EQ(found(), only("cli/info.cc:1: cli may not include src/plan.h"));
+}
+
+TEST_F(LayersPlanted, ACInterfaceThatReachesIntoTheEngineIsFound) {
+  plant("c/attention.cc", "#include \"plan.h\"\n");
+  EXPECT_EQ(found(), only("c/attention.cc:1: c may not include src/plan.h"));
 }
 
 TEST_F(LayersPlanted, AnEngineThatPrintsOrEndsTheProcessIsFound) {

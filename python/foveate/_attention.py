@@ -149,7 +149,7 @@ def attention(
 
         s_ij  = scale * (q_i . k_j)                 scale: 1 / sqrt(d_k) unless given
         s_ij  = softcap * tanh(s_ij / softcap)      where softcap > 0
-        s_ij += bias_ij - alibi_h * |p_i - j|
+        s_ij += bias_ij - alibi_h * abs(p_i - j)
         a_ij  = exp(s_ij) / z_i                     z_i = sum_j exp(s_ij) (+ exp(sink_h)), lse_i = ln z_i
         o_i   = sum_j a_ij v_j
 

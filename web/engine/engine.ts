@@ -3,17 +3,17 @@
 // The engine in WebAssembly, typed. It copies arrays in and out and keeps the books of memory; all arithmetic is the
 // module's (exports.h).
 
-import { Instance } from './instance';
-import { Benchmark, Histogram, type HistogramOptions, Saturation, type SaturationOptions } from './long_work';
-import { Arena, type Axes, Call, type Data, elements, EngineError, type Exports } from './memory';
-import type { Floats, Inputs, Options } from './memory';
+import { Instance } from './instance.js';
+import { Benchmark, Histogram, type HistogramOptions, Saturation, type SaturationOptions } from './long_work.js';
+import { type Axes, Call, type Data, elements, EngineError, type Exports, floatsOf } from './memory.js';
+import type { Floats, Inputs, Options } from './memory.js';
 
-export type { Benchmark, Histogram, HistogramOptions, HistogramResult } from './long_work';
-export type { Saturation, SaturationOptions } from './long_work';
-export { EngineError } from './memory';
-export type { Axes, Data, Floats, Inputs, Options, Tensor } from './memory';
+export type { Benchmark, Histogram, HistogramOptions, HistogramResult } from './long_work.js';
+export type { Saturation, SaturationOptions } from './long_work.js';
+export { EngineError } from './memory.js';
+export type { Axes, Data, Floats, Inputs, Options, Tensor } from './memory.js';
 
-/// Packed: o [b, h_q, n_q, d_v], lse [b, h_q, n_q], weights [b, h_q, n_q, n_kv].
+/** Packed: o [b, h_q, n_q, d_v], lse [b, h_q, n_q], weights [b, h_q, n_q, n_kv]. */
 export interface Result<T> {
   o?: T;
   lse?: T;
@@ -84,16 +84,25 @@ export function hasRelaxedSimd(): boolean {
   return typeof WebAssembly === 'object' && WebAssembly.validate(RELAXED_PROBE); // browsers may have it switched off
 }
 
-/// Fetches one of two modules: the relaxed one where it validates, and the strict one elsewhere or if that fails.
-/// Workers instantiate the same module each.
+/// Of two modules the relaxed one where it validates, and the strict one elsewhere or if that fails.
+export async function choose(
+  strict: () => Promise<WebAssembly.Module>,
+  relaxed: () => Promise<WebAssembly.Module>,
+): Promise<WebAssembly.Module> {
+  return hasRelaxedSimd() ? relaxed().catch(strict) : strict();
+}
+
+/// Fetches one of two modules. Workers instantiate the same module each.
 export async function fetchModule(urls: { strict: string | URL; relaxed: string | URL }): Promise<WebAssembly.Module> {
   const fetched = async (url: string | URL): Promise<WebAssembly.Module> => {
     const response = await fetch(url);
     if (!response.ok) throw new EngineError(`${url}: HTTP status ${response.status}`);
     return WebAssembly.compile(await response.arrayBuffer()); // whatever type the server says it has
   };
-  if (!hasRelaxedSimd()) return fetched(urls.strict);
-  return fetched(urls.relaxed).catch(() => fetched(urls.strict));
+  return choose(
+    () => fetched(urls.strict),
+    () => fetched(urls.relaxed),
+  );
 }
 
 export class Engine extends Instance<Exports> {
@@ -115,7 +124,7 @@ export class Engine extends Instance<Exports> {
       this.check(this.exports.fv_attention(call.pointer));
       const result: Result<Floats> = {};
       outputs.forEach((name, i) => {
-        result[name] = this.take(arena, at[i] ?? 0, b * h * n * extents[name], floats);
+        result[name] = arena.floats(at[i] ?? 0, b * h * n * extents[name], floats);
       });
       return result;
     });
@@ -133,7 +142,7 @@ export class Engine extends Instance<Exports> {
       const floats = floatsOf(q.data);
       const at = arena.room(elements(shape) * floats.BYTES_PER_ELEMENT);
       this.check(this.exports.fv_scores(call.pointer, at));
-      return this.take(arena, at, elements(shape), floats);
+      return arena.floats(at, elements(shape), floats);
     });
   }
 
@@ -214,13 +223,4 @@ export class Engine extends Instance<Exports> {
   benchmark(n: number, d: number): Benchmark {
     return new Benchmark(this, this.exports, n, d);
   }
-
-  private take(arena: Arena, pointer: number, length: number, floats: Floats): Floats {
-    return floats instanceof Float64Array ? arena.float64(pointer, length) : arena.float32(pointer, length);
-  }
-}
-
-/// Outputs have the type of q; where that is no type of floats, the engine says so.
-function floatsOf(data: Data): Floats {
-  return data instanceof Float64Array ? data : data instanceof Float32Array ? data : new Float32Array(0);
 }

@@ -3,39 +3,10 @@
 // Attention with all its options.
 #include "exports.h"
 
-#include <cmath>
-
 #include "foveate/attention.h"
 
 namespace foveate::web {
 namespace {
-
-Tensor tensor(const TensorField& field) {
-  const int32_t *n = field.shape, *s = field.stride;
-  return {field.data, static_cast<DType>(field.dtype), {n[0], n[1], n[2], n[3]}, {s[0], s[1], s[2], s[3]}};
-}
-
-ConstVector vector(const VectorField& field) {
-  return {field.data, static_cast<DType>(field.dtype), field.size, field.stride};
-}
-
-AttentionOptions options_of(const Call& call) {
-  AttentionOptions options{.causal = call.causal != 0,
-                           .align = static_cast<Align>(call.align),
-                           .window_left = call.window_left,
-                           .window_right = call.window_right,
-                           .mask = tensor(call.mask),
-                           .bias = tensor(call.bias),
-                           .softcap = call.softcap,
-                           .alibi_slopes = vector(call.alibi_slopes),
-                           .sinks = vector(call.sinks),
-                           .q_lengths = vector(call.q_lengths),
-                           .kv_lengths = vector(call.kv_lengths)};
-  if (!std::isnan(call.scale)) options.scale = call.scale;
-  if (call.has_q_offset != 0) options.q_offset = call.q_offset;
-  if (call.has_kv_offset != 0) options.kv_offset = call.kv_offset;
-  return options;
-}
 
 /// Entry j of an axis alone. An axis of extent 1 is left as it is: it is broadcast.
 ConstTensor only(ConstTensor view, int axis, int64_t j) {

@@ -14,44 +14,15 @@
 #ifndef FOVEATE_WEB_ENGINE_EXPORTS_H_
 #define FOVEATE_WEB_ENGINE_EXPORTS_H_
 
-#include <cstddef>
 #include <cstdint>
 
+#include "call.h"
 #include "foveate/status.h"
 
 /// Exported under its own name.
 #define FOVEATE_WASM(name) extern "C" __attribute__((export_name(#name)))
 
 namespace foveate::web {
-
-/// foveate::Tensor with 32-bit fields: dtype none (0) is an absent one.
-struct TensorField {
-  void* data;
-  int32_t dtype;  ///< foveate::DType
-  int32_t shape[4];
-  int32_t stride[4];  ///< in elements
-};
-
-struct VectorField {
-  const void* data;
-  int32_t dtype;
-  int32_t size;
-  int32_t stride;
-};
-
-/// A call of foveate::attention, with all its options, as it lies in memory: 432 bytes.
-struct Call {
-  double scale;  ///< NaN: 1 / sqrt(d_k)
-  double softcap;
-  int32_t causal;
-  int32_t align;  ///< foveate::Align
-  int32_t window_left, window_right;
-  int32_t has_q_offset, q_offset;
-  int32_t has_kv_offset, kv_offset;
-  TensorField q, k, v, mask, bias, o, lse, weights;
-  VectorField alibi_slopes, sinks, q_lengths, kv_lengths;
-};
-static_assert(sizeof(Call) == 432 && offsetof(Call, q) == 48 && offsetof(Call, alibi_slopes) == 368);
 
 /// Keeps a status for fv_message, and gives its code.
 int32_t report(const Status& status);
@@ -66,6 +37,8 @@ FOVEATE_WASM(fv_alloc) void* fv_alloc(int32_t bytes);
 FOVEATE_WASM(fv_free) void fv_free(void* memory);
 /// The last failure: one line, ended by a zero byte.
 FOVEATE_WASM(fv_message) const char* fv_message();
+/// The version of foveate: "0.1.0".
+FOVEATE_WASM(fv_version) const char* fv_version();
 /// 1 if multiply-adds are WebAssembly's relaxed ones, which the processor may fuse.
 FOVEATE_WASM(fv_relaxed) int32_t fv_relaxed();
 

@@ -13,6 +13,10 @@ namespace foveate::web {
 class Sensitivity;
 class Training;
 
+/// The gradients that `backward` has, of the call whose outputs o and lse are given in `call`.
+FOVEATE_WASM(fv_attention_backward)
+int32_t fv_attention_backward(const Call* call, const BackwardCall* backward);
+
 /// `draws` queries, each over `keys` keys of its own, the sequence of fv_saturation_begin: how the weights
 /// p = softmax(q . k / divisor) answer to the query, d p / d q [keys, d_k], by attention_backward().
 FOVEATE_WASM(fv_sensitivity_begin)

@@ -2,12 +2,14 @@
 //
 // The modules with gradients, typed (gradients.h).
 
-import { Instance } from './instance';
-import { LongWork } from './long_work';
-import type { Arena, Core } from './memory';
+import { Instance } from './instance.js';
+import { LongWork } from './long_work.js';
+import { type Arena, type Axes, BackwardCall, Call, type Core, type Data, EngineError } from './memory.js';
+import { elements, type Floats, floatsOf, type Inputs, type Options, type Tensor } from './memory.js';
 
 /// What gradients.h declares.
 export interface GradientExports extends Core {
+  fv_attention_backward(call: number, backward: number): number;
   fv_sensitivity_begin(dK: number, keys: number, draws: number, seed: number, divisor: number): number;
   fv_sensitivity_step(handle: number, count: number): number;
   fv_sensitivity_percentiles(handle: number, n: number, percentiles: number, norms: number): void;
@@ -20,9 +22,72 @@ export interface GradientExports extends Core {
   fv_training_end(handle: number): void;
 }
 
+/** What attention gave, and the gradient of a loss by o: o and dO as o, lse [b, h_q, n_q, 1]. */
+export interface Given<T extends Data = Floats> {
+  o: Tensor<T>;
+  lse: Tensor<T>;
+  dO: Tensor<T>;
+}
+
+/** Packed, of the shapes of q, k, v, bias and sinks. */
+export interface Gradients<T> {
+  dq?: T;
+  dk?: T;
+  dv?: T;
+  dbias?: T;
+  dsinks?: T;
+}
+export type Gradient = keyof Gradients<unknown>;
+
 export class GradientEngine extends Instance<GradientExports> {
   static async instantiate(module: WebAssembly.Module): Promise<GradientEngine> {
     return new GradientEngine(await Instance.exportsOf<GradientExports>(module));
+  }
+
+  /// The gradients asked for, with the inputs and options that attention had.
+  attentionBackward(
+    inputs: Inputs<Float32Array>,
+    given: Given<Float32Array>,
+    options?: Options,
+    gradients?: readonly Gradient[],
+  ): Gradients<Float32Array>;
+  attentionBackward(
+    inputs: Inputs<Data>,
+    given: Given<Data>,
+    options?: Options,
+    gradients?: readonly Gradient[],
+  ): Gradients<Floats>;
+  attentionBackward(
+    inputs: Inputs<Data>,
+    given: Given<Data>,
+    options: Options = {},
+    gradients: readonly Gradient[] = ['dq', 'dk', 'dv'],
+  ): Gradients<Floats> {
+    return this.scoped((arena) => {
+      const call = new Call(this.exports, arena, inputs, options);
+      call.tensor('o', given.o);
+      call.tensor('lse', given.lse);
+      const backward = new BackwardCall(this.exports, arena, given.dO);
+      const floats = floatsOf(inputs.q.data);
+      const shapes: Record<Exclude<Gradient, 'dsinks'>, Axes | undefined> = {
+        dq: inputs.q.shape,
+        dk: inputs.k.shape,
+        dv: inputs.v.shape,
+        dbias: options.bias?.shape,
+      };
+      const outputs = gradients.map((name) => {
+        const shape = name === 'dsinks' ? options.sinks && ([1, 1, 1, options.sinks.length] as const) : shapes[name];
+        if (shape === undefined) throw new EngineError(`${name}: there is no ${name.slice(1)} among the options`);
+        const length = elements(shape);
+        const at =
+          name === 'dsinks' ? backward.outputVector(name, length, floats) : backward.output(name, shape, floats);
+        return { name, at, length };
+      });
+      this.check(this.exports.fv_attention_backward(call.pointer, backward.pointer));
+      const result: Gradients<Floats> = {};
+      for (const { name, at, length } of outputs) result[name] = arena.floats(at, length, floats);
+      return result;
+    });
   }
 
   sensitivity(options: SensitivityOptions): Sensitivity {

@@ -2,7 +2,7 @@
 //
 // One instance of a module with one memory; it runs in the thread it was made in: one a worker.
 
-import { Arena, type Core, EngineError } from './memory';
+import { Arena, type Core, EngineError } from './memory.js';
 
 export abstract class Instance<E extends Core> {
   /// Whether multiply-adds are relaxed ones.
@@ -20,8 +20,16 @@ export abstract class Instance<E extends Core> {
 
   /// The engine's line about what it refused last.
   lastError(): EngineError {
-    const bytes = new Uint8Array(this.exports.memory.buffer, this.exports.fv_message());
-    return new EngineError(new TextDecoder().decode(bytes.slice(0, bytes.indexOf(0))));
+    return new EngineError(this.text(this.exports.fv_message()));
+  }
+
+  get version(): string {
+    return this.text(this.exports.fv_version());
+  }
+
+  private text(pointer: number): string {
+    const bytes = new Uint8Array(this.exports.memory.buffer, pointer);
+    return new TextDecoder().decode(bytes.slice(0, bytes.indexOf(0)));
   }
 
   /// Runs `work` with an arena that is freed afterwards, whatever happens.

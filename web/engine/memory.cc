@@ -30,6 +30,7 @@ int32_t refuse(const char* format, ...) {
 
 void* fv_alloc(int32_t bytes) { return bytes < 0 ? nullptr : std::malloc(bytes > 0 ? static_cast<size_t>(bytes) : 1); }
 void fv_free(void* memory) { std::free(memory); }
+const char* fv_version() { return FOVEATE_VERSION; }
 const char* fv_message() { return last_status.message(); }
 
 int32_t fv_relaxed() {

@@ -1,6 +1,6 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
-// The page's layers look one way only, and no arithmetic of attention is done in them.
+// The layers of page and package look one way only, and no arithmetic of attention is done in them.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
@@ -12,6 +12,7 @@ const WEB = new URL('../../', import.meta.url).pathname;
 /// Lowest first; the first that matches is a file's own. A formula is markup alone, and words are made of it.
 const LAYERS: readonly (readonly [string, RegExp])[] = [
   ['engine', /^engine\//],
+  ['package', /^package\//],
   ['worker', /^page\/worker\//],
   ['formulas', /^page\/.*formulas?\.tsx$/],
   ['words', /^page\/words\//],
@@ -25,7 +26,7 @@ function layer(path: string): number {
   return LAYERS.findIndex(([, files]) => files.test(path));
 }
 
-const sources = ['engine', 'page']
+const sources = ['engine', 'package', 'page']
   .flatMap((folder) =>
     readdirSync(join(WEB, folder), { recursive: true, encoding: 'utf8' }).map((f) => join(folder, f)),
   )
@@ -36,7 +37,7 @@ function imports(file: string): string[] {
   const text = readFileSync(join(WEB, file), 'utf8');
   const all = new Set(sources);
   return [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']*)'/g)].flatMap(([, target = '']) => {
-    const base = relative(WEB, normalize(join(WEB, dirname(file), target)));
+    const base = relative(WEB, normalize(join(WEB, dirname(file), target))).replace(/\.js$/, '');
     return [`${base}.ts`, `${base}.tsx`, `${base}/index.ts`].filter((path) => all.has(path));
   });
 }

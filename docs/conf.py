@@ -1,0 +1,54 @@
+# Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+"""The documentation as a site: `make docs`. Its pages are the Markdown files that the repository shows as they are."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+project = "foveate"
+author = "The foveate authors"
+copyright = "2026, the foveate authors"
+version = release = re.search(r"^  VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text(), re.M)[1]
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
+myst_enable_extensions = ["attrs_inline"]
+myst_heading_anchors = 3
+exclude_patterns = ["requirements.txt"]
+copybutton_exclude = ".linenos, .gp, .go"  # what a console prints is not copied, nor its prompt
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+
+html_theme = "furo"
+html_title = "foveate"
+html_extra_path = ["../build/docs/doxygen"]  # reference/, from the public headers
+html_copy_source = False
+html_show_sphinx = False
+
+
+def link_to_sources(app, docname, source):
+    """Links to files of the repository are right where it is browsed. Here headers have their page of the reference,
+    and other files are downloads, which Sphinx makes of links to what is no page."""
+    up = "../" * docname.count("/")
+    source[0] = re.sub(
+        r"\[([^\]]+)\]\((?:\.\./)+include/foveate/(\w+)\.h\)",
+        lambda m: f'<a href="{up}reference/{m[2].replace("_", "__")}_8h.html">{m[1]}</a>',
+        source[0],
+    )
+
+
+def indent(line):
+    return len(line) - len(line.lstrip())
+
+
+def formulas_stand_as_written(app, what, name, obj, options, lines):
+    """What a docstring sets off by indentation is a formula, not a quotation."""
+    for i, (line, blank, set_off) in enumerate(zip(lines, lines[1:], lines[2:], strict=False)):
+        if line.endswith(":") and not blank and indent(set_off) > indent(line):
+            lines[i] += ":"
+
+
+def setup(app):
+    app.connect("autodoc-process-docstring", formulas_stand_as_written, priority=400)  # before Napoleon
+    app.connect("source-read", link_to_sources)
