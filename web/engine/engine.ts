@@ -3,23 +3,26 @@
 // The engine in WebAssembly, typed. It copies arrays in and out and keeps the books of memory; all arithmetic is the
 // module's (exports.h).
 
+import { type AskedOf, type Axes, elements, EngineError, type Floats } from './arguments.js';
+import type { Inputs, Kind, Options } from './arguments.js';
 import { Instance } from './instance.js';
 import { Benchmark, Histogram, type HistogramOptions, Saturation, type SaturationOptions } from './long_work.js';
-import { type Axes, Call, type Data, elements, EngineError, type Exports, floatsOf } from './memory.js';
-import type { Floats, Inputs, Options } from './memory.js';
+import { Call, type Exports, floatsOf } from './memory.js';
 
 export type { Benchmark, Histogram, HistogramOptions, HistogramResult } from './long_work.js';
 export type { Saturation, SaturationOptions } from './long_work.js';
-export { EngineError } from './memory.js';
-export type { Axes, Data, Floats, Inputs, Options, Tensor } from './memory.js';
+export { EngineError } from './arguments.js';
+export type { Axes, Data, Floats, Inputs, Options, Tensor } from './arguments.js';
 
 /** Packed: o [b, h_q, n_q, d_v], lse [b, h_q, n_q], weights [b, h_q, n_q, n_kv]. */
-export interface Result<T> {
-  o?: T;
-  lse?: T;
-  weights?: T;
+export interface Outputs<T> {
+  o: T;
+  lse: T;
+  weights: T;
 }
-export type Output = keyof Result<unknown>;
+export type Output = keyof Outputs<unknown>;
+/** The outputs asked for: o, unless told otherwise. */
+export type Result<T, Asked extends readonly Output[] = readonly ['o']> = AskedOf<Outputs<T>, Asked>;
 
 export interface Comparison {
   dots: Float32Array; // [n], as all but queryLength
@@ -111,9 +114,11 @@ export class Engine extends Instance<Exports> {
   }
 
   /// The outputs asked for.
-  attention(inputs: Inputs<Float32Array>, options?: Options, outputs?: readonly Output[]): Result<Float32Array>;
-  attention(inputs: Inputs<Data>, options?: Options, outputs?: readonly Output[]): Result<Floats>;
-  attention(inputs: Inputs<Data>, options: Options = {}, outputs: readonly Output[] = ['o']): Result<Floats> {
+  attention<T extends Floats, const Asked extends readonly Output[] = readonly ['o']>(
+    inputs: Inputs<T>,
+    options: Options = {},
+    outputs: Asked = ['o'] as readonly Output[] as Asked,
+  ): Result<Kind<T>, Asked> {
     const { q, k, v } = inputs;
     const [b, h, n] = q.shape;
     const extents: Record<Output, number> = { o: v.shape[3], lse: 1, weights: k.shape[2] };
@@ -122,19 +127,17 @@ export class Engine extends Instance<Exports> {
       const floats = floatsOf(q.data);
       const at = outputs.map((name) => call.output(name, [b, h, n, extents[name]], floats));
       this.check(this.exports.fv_attention(call.pointer));
-      const result: Result<Floats> = {};
+      const result: Partial<Outputs<Floats>> = {};
       outputs.forEach((name, i) => {
         result[name] = arena.floats(at[i] ?? 0, b * h * n * extents[name], floats);
       });
-      return result;
+      return result as Result<Kind<T>, Asked>;
     });
   }
 
   /// The scores, packed [b, h_q, n_q, n_kv], after scale, softcap, bias and masks; -inf where a key takes no part. With
   /// scale 1 alone, the bare products q . k.
-  scores(inputs: Inputs<Float32Array>, options?: Options): Float32Array;
-  scores(inputs: Inputs<Data>, options?: Options): Floats;
-  scores(inputs: Inputs<Data>, options: Options = {}): Floats {
+  scores<T extends Floats>(inputs: Inputs<T>, options: Options = {}): Kind<T> {
     const { q, k } = inputs;
     const shape: Axes = [q.shape[0], q.shape[1], q.shape[2], k.shape[2]];
     return this.scoped((arena) => {
@@ -142,7 +145,7 @@ export class Engine extends Instance<Exports> {
       const floats = floatsOf(q.data);
       const at = arena.room(elements(shape) * floats.BYTES_PER_ELEMENT);
       this.check(this.exports.fv_scores(call.pointer, at));
-      return arena.floats(at, elements(shape), floats);
+      return arena.floats(at, elements(shape), floats) as Kind<T>;
     });
   }
 

@@ -2,10 +2,11 @@
 //
 // The modules with gradients, typed (gradients.h).
 
+import { type AskedOf, type Axes, elements, EngineError, type Floats } from './arguments.js';
+import type { Inputs, Kind, Options, Tensor } from './arguments.js';
 import { Instance } from './instance.js';
 import { LongWork } from './long_work.js';
-import { type Arena, type Axes, BackwardCall, Call, type Core, type Data, EngineError } from './memory.js';
-import { elements, type Floats, floatsOf, type Inputs, type Options, type Tensor } from './memory.js';
+import { type Arena, BackwardCall, Call, type Core, floatsOf } from './memory.js';
 
 /// What gradients.h declares.
 export interface GradientExports extends Core {
@@ -23,21 +24,26 @@ export interface GradientExports extends Core {
 }
 
 /** What attention gave, and the gradient of a loss by o: o and dO as o, lse [b, h_q, n_q, 1]. */
-export interface Given<T extends Data = Floats> {
+export interface Given<T extends Floats = Floats> {
   o: Tensor<T>;
   lse: Tensor<T>;
   dO: Tensor<T>;
 }
 
 /** Packed, of the shapes of q, k, v, bias and sinks. */
-export interface Gradients<T> {
-  dq?: T;
-  dk?: T;
-  dv?: T;
-  dbias?: T;
-  dsinks?: T;
+export interface AllGradients<T> {
+  dq: T;
+  dk: T;
+  dv: T;
+  dbias: T;
+  dsinks: T;
 }
-export type Gradient = keyof Gradients<unknown>;
+export type Gradient = keyof AllGradients<unknown>;
+/** The gradients asked for: those of q, k and v, unless told otherwise. */
+export type Gradients<T, Asked extends readonly Gradient[] = readonly ['dq', 'dk', 'dv']> = AskedOf<
+  AllGradients<T>,
+  Asked
+>;
 
 export class GradientEngine extends Instance<GradientExports> {
   static async instantiate(module: WebAssembly.Module): Promise<GradientEngine> {
@@ -45,24 +51,12 @@ export class GradientEngine extends Instance<GradientExports> {
   }
 
   /// The gradients asked for, with the inputs and options that attention had.
-  attentionBackward(
-    inputs: Inputs<Float32Array>,
-    given: Given<Float32Array>,
-    options?: Options,
-    gradients?: readonly Gradient[],
-  ): Gradients<Float32Array>;
-  attentionBackward(
-    inputs: Inputs<Data>,
-    given: Given<Data>,
-    options?: Options,
-    gradients?: readonly Gradient[],
-  ): Gradients<Floats>;
-  attentionBackward(
-    inputs: Inputs<Data>,
-    given: Given<Data>,
+  attentionBackward<T extends Floats, const Asked extends readonly Gradient[] = readonly ['dq', 'dk', 'dv']>(
+    inputs: Inputs<T>,
+    given: Given<T>,
     options: Options = {},
-    gradients: readonly Gradient[] = ['dq', 'dk', 'dv'],
-  ): Gradients<Floats> {
+    gradients: Asked = ['dq', 'dk', 'dv'] as readonly Gradient[] as Asked,
+  ): Gradients<Kind<T>, Asked> {
     return this.scoped((arena) => {
       const call = new Call(this.exports, arena, inputs, options);
       call.tensor('o', given.o);
@@ -77,16 +71,19 @@ export class GradientEngine extends Instance<GradientExports> {
       };
       const outputs = gradients.map((name) => {
         const shape = name === 'dsinks' ? options.sinks && ([1, 1, 1, options.sinks.length] as const) : shapes[name];
-        if (shape === undefined) throw new EngineError(`${name}: there is no ${name.slice(1)} among the options`);
+        if (shape === undefined) {
+          const option = name.slice(1);
+          throw new EngineError(`${name}: there is no ${option} among the options; give the one that attention() had`);
+        }
         const length = elements(shape);
         const at =
           name === 'dsinks' ? backward.outputVector(name, length, floats) : backward.output(name, shape, floats);
         return { name, at, length };
       });
       this.check(this.exports.fv_attention_backward(call.pointer, backward.pointer));
-      const result: Gradients<Floats> = {};
+      const result: Partial<AllGradients<Floats>> = {};
       for (const { name, at, length } of outputs) result[name] = arena.floats(at, length, floats);
-      return result;
+      return result as Gradients<Kind<T>, Asked>;
     });
   }
 

@@ -2,7 +2,24 @@
 //
 // One instance of a module with one memory; it runs in the thread it was made in: one a worker.
 
-import { Arena, type Core, EngineError } from './memory.js';
+import { EngineError } from './arguments.js';
+import { Arena, type Core } from './memory.js';
+
+const ENGINE_NAMES: Readonly<Record<string, string>> = {
+  window_left: 'window',
+  window_right: 'window',
+  alibi_slopes: 'alibiSlopes',
+  q_lengths: 'qLengths',
+  kv_lengths: 'kvLengths',
+  q_offset: 'qOffset',
+  kv_offset: 'kvOffset',
+  d_o: 'dO',
+};
+
+/// The engine's line with arguments named as they are here.
+function renamed(line: string): string {
+  return line.replace(/\b\w+\b/g, (name) => ENGINE_NAMES[name] ?? name);
+}
 
 export abstract class Instance<E extends Core> {
   /// Whether multiply-adds are relaxed ones.
@@ -20,7 +37,7 @@ export abstract class Instance<E extends Core> {
 
   /// The engine's line about what it refused last.
   lastError(): EngineError {
-    return new EngineError(this.text(this.exports.fv_message()));
+    return new EngineError(renamed(this.text(this.exports.fv_message())));
   }
 
   get version(): string {

@@ -2,8 +2,9 @@
 //
 // Work that a worker does in steps, to report progress and to stop between them.
 
+import { EngineError } from './arguments.js';
 import type { Instance } from './instance.js';
-import { type Arena, type Core, EngineError, type Exports } from './memory.js';
+import { type Arena, type Core, type Exports } from './memory.js';
 
 /// Work in steps. Free it when it is no longer wanted, finished or not.
 export abstract class LongWork<E extends Core> {

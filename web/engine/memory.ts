@@ -1,65 +1,12 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
-// Arrays and calls as they lie in the module's memory.
+// Arrays and calls as they lie in the module's memory. They are trusted: whoever calls is typed, or checks (package/check.ts).
 
-/** An array that the engine reads as it lies. Uint8Array is a boolean one: 0 is false. */
-export type Data = Float32Array | Float64Array | Int32Array | BigInt64Array | Uint8Array;
-export type Floats = Float32Array | Float64Array;
-export type Axes = readonly [number, number, number, number];
+import { type Axes, type Data, elements, EngineError, type Floats, type Inputs, packed } from './arguments.js';
+import type { Lengths, Options, Tensor } from './arguments.js';
 
-/** A view of an array, [batch, head, sequence, head dim]. Strides count elements; left out, the array is packed. */
-export interface Tensor<T extends Data = Data> {
-  data: T;
-  shape: Axes;
-  stride?: Axes;
-}
-
-/** foveate::AttentionOptions. p_i is the position of query i among the keys. */
-export interface Options {
-  /** Multiplies scores; default 1 / sqrt(d_k). */
-  scale?: number;
-  /** Scores pass through softcap * tanh(score / softcap); default 0: off. */
-  softcap?: number;
-  /** Keys up to p_i alone take part. */
-  causal?: boolean;
-  /** p_i = i + n_kv - n_q, the default, or p_i = i. */
-  align?: 'bottom-right' | 'top-left';
-  /** Keys from p_i - L to p_i + R alone, both inclusive; -1: no bound on that side. */
-  window?: readonly [number, number];
-  /** 1 where a key takes part; broadcast to [b, h_q, n_q, n_kv] by extents of 1. */
-  mask?: Tensor<Uint8Array>;
-  /** Added to the scores; broadcast likewise. */
-  bias?: Tensor<Floats>;
-  /** ALiBi, [h_q]: score - slope * |p_i - j|. */
-  alibiSlopes?: Floats;
-  /** [h_q]: one more score a head, which takes weight and adds no value. */
-  sinks?: Floats;
-  /** [b]: how many queries of each sequence are there. */
-  qLengths?: Int32Array | BigInt64Array;
-  /** [b]: how many keys of each sequence are there. */
-  kvLengths?: Int32Array | BigInt64Array;
-  /** p_i = qOffset + i, instead of what align says. */
-  qOffset?: number;
-  /** Keys' positions are kvOffset + j. */
-  kvOffset?: number;
-  /** Leaves out weights with this probability, and divides the others by 1 - dropout. */
-  dropout?: number;
-  /** Which weights dropout leaves out: below 2^64, a bigint past 2^53; default 0. */
-  seed?: number | bigint;
-}
-
-export interface Inputs<T extends Data = Floats> {
-  q: Tensor<T>;
-  k: Tensor<T>;
-  v: Tensor<T>;
-}
-
-/** A call that the engine refuses; the message is the engine's line. */
-export class EngineError extends Error {
-  override readonly name = 'EngineError';
-}
-
-const DTYPES = { f64: 1, f32: 2, i64: 5, i32: 6, boolean: 7 } as const;
+// foveate::DType
+const DTYPES = { Float64Array: 1, Float32Array: 2, BigInt64Array: 5, Int32Array: 6, Uint8Array: 7 } as const;
 // Offsets of fields of Call and BackwardCall in call.h; a tensor has 40 bytes, a vector 16.
 const CALL_BYTES = 448;
 const FIELDS = {
@@ -138,8 +85,9 @@ export class Arena {
   constructor(private readonly exports: Core) {}
 
   room(bytes: number): number {
-    const pointer = this.exports.fv_alloc(bytes);
-    if (pointer === 0) throw new EngineError(`memory: ${bytes} bytes could not be allocated`);
+    const pointer = bytes < 2 ** 31 ? this.exports.fv_alloc(bytes) : 0; // its argument has 32 bits
+    if (pointer === 0)
+      throw new EngineError(`memory: ${bytes} bytes cannot be had; compute fewer heads or rows at once`);
     this.pointers.push(pointer);
     return pointer;
   }
@@ -157,42 +105,23 @@ export class Arena {
   }
   /// Numbers of the type of `floats`.
   floats(pointer: number, length: number, floats: Floats): Floats {
-    return floats instanceof Float64Array ? this.float64(pointer, length) : this.float32(pointer, length);
+    return floats.BYTES_PER_ELEMENT === 8 ? this.float64(pointer, length) : this.float32(pointer, length);
   }
   free(): void {
     for (const pointer of this.pointers) this.exports.fv_free(pointer);
   }
 }
 
-function dtypeOf(data: Data, name: string): number {
-  if (data instanceof Float32Array) return DTYPES.f32;
-  if (data instanceof Float64Array) return DTYPES.f64;
-  if (data instanceof Int32Array) return DTYPES.i32;
-  if (data instanceof BigInt64Array) return DTYPES.i64;
-  if (data instanceof Uint8Array) return DTYPES.boolean;
-  const kind = (data as object | null | undefined)?.constructor?.name ?? String(data);
-  throw new EngineError(`${name}: ${kind}; expected a Float32Array, or another typed array that the option takes`);
+function dtypeOf(data: Data): number {
+  return DTYPES[data[Symbol.toStringTag]];
 }
 
-function int32(n: number, name: string): number {
-  if (Number.isInteger(n) && Math.abs(n) < 2 ** 31) return n;
-  throw new EngineError(`${name}: ${n}; expected a whole number below 2^31`);
+/// Plain arrays as typed ones: the engine rounds numbers to the type of q.
+function floating(numbers: Floats | readonly number[]): Floats {
+  return Array.isArray(numbers) ? Float64Array.from(numbers) : (numbers as Floats);
 }
-
-function packed([, h, n, d]: Axes): Axes {
-  return [h * n * d, n * d, d, 1];
-}
-
-/// Strides that stay within the array: the engine trusts them.
-function stridesOf({ data, shape, stride = packed(shape) }: Tensor, name: string): Axes {
-  [...shape, ...stride].forEach((n) => {
-    if (int32(n, name) < 0) throw new EngineError(`${name}: ${n} among shape and stride; expected none below 0`);
-  });
-  const reach = elements(shape) && shape.reduce((last, n, axis) => last + (n - 1) * (stride[axis] ?? 0), 1);
-  if (reach > data.length) {
-    throw new EngineError(`${name}: ${data.length} elements; its shape and stride reach ${reach}`);
-  }
-  return stride;
+function whole(lengths: Lengths): Int32Array | BigInt64Array {
+  return Array.isArray(lengths) ? Int32Array.from(lengths) : (lengths as Int32Array | BigInt64Array);
 }
 
 /// Views as they lie in a struct of the module's memory, each at its place.
@@ -215,24 +144,22 @@ class Fields<Name extends string> {
   }
 
   tensor(name: Name, tensor: Tensor): void {
-    const dtype = dtypeOf(tensor.data, name);
-    const stride = stridesOf(tensor, name);
-    this.put(name, [this.arena.put(tensor.data), dtype, ...tensor.shape, ...stride]);
+    const { data, shape, stride = packed(shape) } = tensor;
+    this.put(name, [this.arena.put(data), dtypeOf(data), ...shape, ...stride]);
   }
   vector(name: Name, data: Data): void {
-    const dtype = dtypeOf(data, name);
-    this.put(name, [this.arena.put(data), dtype, data.length, 1]);
+    this.put(name, [this.arena.put(data), dtypeOf(data), data.length, 1]);
   }
 
   /// Where a packed output of that shape will lie.
   output(name: Name, shape: Axes, floats: Floats): number {
     const pointer = this.arena.room(elements(shape) * floats.BYTES_PER_ELEMENT);
-    this.put(name, [pointer, dtypeOf(floats, name), ...shape, ...packed(shape)]);
+    this.put(name, [pointer, dtypeOf(floats), ...shape, ...packed(shape)]);
     return pointer;
   }
   outputVector(name: Name, length: number, floats: Floats): number {
     const pointer = this.arena.room(length * floats.BYTES_PER_ELEMENT);
-    this.put(name, [pointer, dtypeOf(floats, name), length, 1]);
+    this.put(name, [pointer, dtypeOf(floats), length, 1]);
     return pointer;
   }
 
@@ -252,33 +179,27 @@ export class Call extends Fields<keyof typeof FIELDS> {
     this.tensor('v', inputs.v);
     if (options.mask) this.tensor('mask', options.mask);
     if (options.bias) this.tensor('bias', options.bias);
-    if (options.alibiSlopes) this.vector('alibiSlopes', options.alibiSlopes);
-    if (options.sinks) this.vector('sinks', options.sinks);
-    if (options.qLengths) this.vector('qLengths', options.qLengths);
-    if (options.kvLengths) this.vector('kvLengths', options.kvLengths);
+    if (options.alibiSlopes) this.vector('alibiSlopes', floating(options.alibiSlopes));
+    if (options.sinks) this.vector('sinks', floating(options.sinks));
+    if (options.qLengths) this.vector('qLengths', whole(options.qLengths));
+    if (options.kvLengths) this.vector('kvLengths', whole(options.kvLengths));
   }
 
   private scalars(options: Options): void {
     const view = this.view();
     const { window: [left, right] = [-1, -1], align = 'bottom-right', seed = 0 } = options;
-    if (align !== 'bottom-right' && align !== 'top-left') {
-      throw new EngineError(`align: ${String(align)}; expected bottom-right or top-left`);
-    }
-    if (typeof seed === 'number' && !(Number.isSafeInteger(seed) && seed >= 0)) {
-      throw new EngineError(`seed: ${seed}; expected a whole number from 0 to 2^53 - 1, or a bigint`);
-    }
     view.setFloat64(0, options.scale ?? NaN, true);
     view.setFloat64(8, options.softcap ?? 0, true);
     view.setFloat64(16, options.dropout ?? 0, true);
     view.setBigUint64(24, BigInt(seed), true);
     view.setInt32(32, Number(options.causal ?? false), true);
     view.setInt32(36, align === 'top-left' ? 1 : 0, true);
-    view.setInt32(40, int32(left, 'window'), true);
-    view.setInt32(44, int32(right, 'window'), true);
+    view.setInt32(40, left, true);
+    view.setInt32(44, right, true);
     view.setInt32(48, Number(options.qOffset !== undefined), true);
-    view.setInt32(52, int32(options.qOffset ?? 0, 'qOffset'), true);
+    view.setInt32(52, options.qOffset ?? 0, true);
     view.setInt32(56, Number(options.kvOffset !== undefined), true);
-    view.setInt32(60, int32(options.kvOffset ?? 0, 'kvOffset'), true);
+    view.setInt32(60, options.kvOffset ?? 0, true);
   }
 }
 
@@ -290,11 +211,7 @@ export class BackwardCall extends Fields<keyof typeof BACKWARD_FIELDS> {
   }
 }
 
-export function elements(shape: Axes): number {
-  return shape[0] * shape[1] * shape[2] * shape[3];
-}
-
-/// Outputs have the type of q; where that is no type of floats, the engine says so.
+/// An array of the type that outputs have: that of q.
 export function floatsOf(data: Data): Floats {
-  return data instanceof Float64Array ? data : data instanceof Float32Array ? data : new Float32Array(0);
+  return data[Symbol.toStringTag] === 'Float64Array' ? new Float64Array(0) : new Float32Array(0);
 }

@@ -2,12 +2,22 @@
 //
 // foveate/gradients: the backward pass of attention.
 
-import { type Given, type Gradient, GradientEngine, type Gradients } from '../engine/gradients.js';
-import type { Data, Floats, Inputs, Options } from '../engine/memory.js';
+import type { AskedOf, Floats, Inputs, Kind, Options } from '../engine/arguments.js';
+import { type AllGradients, type Given, type Gradient, GradientEngine, type Gradients } from '../engine/gradients.js';
+import { checkAsked, checkCall, checkKind, checkNames, checkTensor } from './check.js';
 import { type Info, infoOf } from './info.js';
 import { moduleOf, type Source, type Sources } from './source.js';
 
-export type { Given, Gradient, Gradients };
+export type { AllGradients, AskedOf, Given, Gradient, Gradients };
+
+function checkGiven(given: Given, inputs: Inputs): void {
+  checkNames('given', given, ['o', 'lse', 'dO'], '{ o, lse, dO }; options come behind it');
+  const [rows, columns] = [inputs.q.shape[2], inputs.v.shape[3]];
+  for (const name of ['o', 'lse', 'dO'] as const) {
+    checkTensor(name, given[name], `[${rows}, ${name === 'lse' ? 1 : columns}]`);
+    checkKind(name, given[name], inputs.q);
+  }
+}
 
 /** An instance of the engine with the backward pass. */
 export interface FoveateGradients {
@@ -19,18 +29,12 @@ export interface FoveateGradients {
    * @example
    * const { dq, dk, dv } = gradients.attentionBackward({ q, k, v }, { o, lse, dO }, { causal: true });
    */
-  attentionBackward(
-    inputs: Inputs<Float32Array>,
-    given: Given<Float32Array>,
+  attentionBackward<T extends Floats, const Asked extends readonly Gradient[] = readonly ['dq', 'dk', 'dv']>(
+    inputs: Inputs<T>,
+    given: Given<T>,
     options?: Options,
-    gradients?: readonly Gradient[],
-  ): Gradients<Float32Array>;
-  attentionBackward(
-    inputs: Inputs<Float64Array>,
-    given: Given<Float64Array>,
-    options?: Options,
-    gradients?: readonly Gradient[],
-  ): Gradients<Float64Array>;
+    gradients?: Asked,
+  ): Gradients<Kind<T>, Asked>;
 }
 
 /** Makes an instance, as init does, of the modules with the backward pass, which are 30 KB larger, compressed. */
@@ -38,11 +42,13 @@ export async function initGradients(source: Source | Sources = {}): Promise<Fove
   const strict = new URL('../../wasm/foveate-gradients-strict.wasm', import.meta.url);
   const relaxed = new URL('../../wasm/foveate-gradients-relaxed.wasm', import.meta.url);
   const engine = await GradientEngine.instantiate(await moduleOf(source, { strict, relaxed }));
-  const backward = (
-    inputs: Inputs<Data>,
-    given: Given<Data>,
-    options?: Options,
-    gradients?: readonly Gradient[],
-  ): Gradients<Floats> => engine.attentionBackward(inputs, given, options, gradients);
-  return { info: infoOf(engine), attentionBackward: backward as FoveateGradients['attentionBackward'] };
+  return {
+    info: infoOf(engine),
+    attentionBackward(inputs, given, options = {}, gradients) {
+      checkCall(inputs, options);
+      checkGiven(given, inputs);
+      if (gradients !== undefined) checkAsked('gradients', gradients, ['dq', 'dk', 'dv', 'dbias', 'dsinks']);
+      return engine.attentionBackward(inputs, given, options, gradients);
+    },
+  };
 }

@@ -3,20 +3,15 @@
 // What the npm package offers: attention, by the engine in WebAssembly. Its gradients stand apart (gradients.ts), so that
 // bundlers bring their modules along only where they are used.
 
-import { Engine, type Output, type Result } from '../engine/engine.js';
-import {
-  type Axes,
-  type Data,
-  EngineError,
-  type Floats,
-  type Inputs,
-  type Options,
-  type Tensor,
-} from '../engine/memory.js';
+import type { AskedOf, Axes, Data, Floats, Inputs, Kind, Lengths, Options, Tensor } from '../engine/arguments.js';
+import { EngineError } from '../engine/arguments.js';
+import { Engine, type Output, type Outputs, type Result } from '../engine/engine.js';
+import { checkAsked, checkCall, checkPacked, refusal } from './check.js';
 import { type Info, infoOf } from './info.js';
 import { moduleOf, type Source, type Sources } from './source.js';
 
-export type { Axes, Data, Floats, Info, Inputs, Options, Output, Result, Source, Sources, Tensor };
+export type { AskedOf, Axes, Data, Floats, Info, Inputs, Kind, Lengths, Options, Output, Outputs, Result };
+export type { Source, Sources, Tensor };
 export { EngineError };
 
 /** An instance of the engine. It computes on the thread that made it, one call at a time. */
@@ -29,9 +24,11 @@ export interface Foveate {
    * @example
    * const { o, lse } = foveate.attention({ q, k, v }, { causal: true }, ['o', 'lse']);
    */
-  attention(inputs: Inputs<Float32Array>, options?: Options, outputs?: readonly Output[]): Result<Float32Array>;
-  attention(inputs: Inputs<Float64Array>, options?: Options, outputs?: readonly Output[]): Result<Float64Array>;
-  attention(inputs: Inputs<Floats>, options?: Options, outputs?: readonly Output[]): Result<Floats>;
+  attention<T extends Floats, const Asked extends readonly Output[] = readonly ['o']>(
+    inputs: Inputs<T>,
+    options?: Options,
+    outputs?: Asked,
+  ): Result<Kind<T>, Asked>;
 }
 
 /**
@@ -43,10 +40,10 @@ export function tensor<T extends Data>(
   shape: readonly number[],
   layout: 'bhnd' | 'bnhd' = 'bhnd',
 ): Tensor<T> & { stride: Axes } {
-  const { length } = shape;
-  if (length < 2 || length > 4) throw new EngineError(`tensor: ${length} axes; expected 2, 3 or 4`);
+  checkPacked(data, shape);
   const swapped = layout === 'bnhd';
-  if (!swapped && layout !== 'bhnd') throw new EngineError(`tensor: layout ${String(layout)}; expected bhnd or bnhd`);
+  if (!swapped && layout !== 'bhnd') throw refusal('layout', layout, "'bhnd', left out, or 'bnhd'");
+  const { length } = shape;
   const missing: number[] = Array.from({ length: 4 - length }, () => 1);
   // As they lie: [b, h, n, d], or [b, n, h, d]. Of [n, d] it is h that is missing, which stands third there.
   const lying = swapped && length === 2 ? [1, shape[0], 1, shape[1]] : [...missing, ...shape];
@@ -55,9 +52,6 @@ export function tensor<T extends Data>(
   const view = swapped
     ? { shape: [b, y, x, d] as const, stride: [at[0], at[2], at[1], at[3]] as const }
     : { shape: [b, x, y, d] as const, stride: at };
-  if (b * x * y * d !== data.length) {
-    throw new EngineError(`tensor: ${data.length} elements; [${shape.join(', ')}] has ${b * x * y * d}`);
-  }
   return { data, ...view };
 }
 
@@ -70,7 +64,12 @@ export async function init(source: Source | Sources = {}): Promise<Foveate> {
   const strict = new URL('../../wasm/foveate-strict.wasm', import.meta.url);
   const relaxed = new URL('../../wasm/foveate-relaxed.wasm', import.meta.url);
   const engine = await Engine.instantiate(await moduleOf(source, { strict, relaxed }));
-  const attention = (inputs: Inputs<Data>, options?: Options, outputs?: readonly Output[]): Result<Floats> =>
-    engine.attention(inputs, options, outputs);
-  return { info: infoOf(engine), attention: attention as Foveate['attention'] };
+  return {
+    info: infoOf(engine),
+    attention(inputs, options = {}, outputs) {
+      checkCall(inputs, options);
+      if (outputs !== undefined) checkAsked('outputs', outputs, ['o', 'lse', 'weights']);
+      return engine.attention(inputs, options, outputs);
+    },
+  };
 }

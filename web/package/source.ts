@@ -2,8 +2,9 @@
 //
 // Where a module comes from, in Node and in browsers.
 
+import { EngineError } from '../engine/arguments.js';
 import { choose } from '../engine/engine.js';
-import { EngineError } from '../engine/memory.js';
+import { checkNames, refusal } from './check.js';
 
 type Bytes = string | URL | ArrayBuffer | ArrayBufferView | Response;
 
@@ -15,6 +16,8 @@ export interface Sources {
   strict?: Source;
   relaxed?: Source | false;
 }
+
+const EXPECTED = 'a URL, bytes, a Response or a WebAssembly.Module';
 
 /// Node's fetch knows no file: URLs. A name that bundlers do not follow: browsers have no such module.
 async function readFile(url: URL): Promise<BufferSource> {
@@ -43,8 +46,13 @@ async function compiled(source: Source): Promise<WebAssembly.Module> {
   return source instanceof WebAssembly.Module ? source : WebAssembly.compile(await bytesOf(source as Bytes));
 }
 
+function checkSource(name: string, source: unknown, expected: string): void {
+  const known = [ArrayBuffer, URL, Response, WebAssembly.Module].some((type) => source instanceof type);
+  if (!known && typeof source !== 'string' && !ArrayBuffer.isView(source)) throw refusal(name, source, expected);
+}
+
 function isSources(source: Source | Sources): source is Sources {
-  return Object.getPrototypeOf(source) === Object.prototype;
+  return typeof source === 'object' && source !== null && Object.getPrototypeOf(source) === Object.prototype;
 }
 
 /// The module that init was asked for, by what is beside the package where nothing is said.
@@ -52,9 +60,15 @@ export async function moduleOf(
   source: Source | Sources,
   beside: { strict: URL; relaxed: URL },
 ): Promise<WebAssembly.Module> {
-  if (!isSources(source)) return compiled(source);
+  if (!isSources(source)) {
+    checkSource('source', source, `${EXPECTED}, or { strict, relaxed } of these`);
+    return compiled(source);
+  }
+  checkNames('source', source, ['strict', 'relaxed'], `${EXPECTED}, or { strict, relaxed } of these`);
   const { strict = beside.strict, relaxed = beside.relaxed } = source;
+  checkSource('strict', strict, EXPECTED);
   if (relaxed === false) return compiled(strict);
+  checkSource('relaxed', relaxed, `${EXPECTED}; false for none, left out for the package's`);
   return choose(
     () => compiled(strict),
     () => compiled(relaxed),

@@ -2,7 +2,7 @@
 //
 // A project that has the package installed from its tarball, and nothing else.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -20,3 +20,9 @@ writeFileSync(join(project, 'all.js'), "export * from 'foveate'; export * from '
 
 export const installed = join(project, 'node_modules', 'foveate');
 export const foveate = await import(join(project, 'all.js'));
+
+/// The code of the package's README, block by block in one module.
+export function readme() {
+  const text = readFileSync(join(installed, 'README.md'), 'utf8');
+  return [...text.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code]) => code).join('\n');
+}
