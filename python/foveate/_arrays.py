@@ -8,7 +8,8 @@ keeps it, and the engine reads it off the buffer's format.
 from __future__ import annotations
 
 import sys
-from typing import Any, Protocol, TypeAlias, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +26,17 @@ class Array(Protocol):
     def dtype(self) -> Any: ...
 
 
-ArrayT = TypeVar("ArrayT", bound=Array)
 View: TypeAlias = npt.NDArray[Any]
+Lists: TypeAlias = Sequence[Any]  #: numbers in lists, whose results are NumPy's
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    ArrayT = TypeVar("ArrayT", bound=Array, default=View)
+else:
+    from typing import TypeVar
+
+    ArrayT = TypeVar("ArrayT", bound=Array)
 
 BFLOAT16 = np.dtype([("bfloat16", np.uint16)])
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.float16), BFLOAT16)
@@ -46,10 +56,13 @@ def dtype_named(dtype: Any, name: str) -> np.dtype[Any]:
     text = text.removeprefix("torch.")
     if text == "bfloat16":
         return BFLOAT16
+    known = {of.name: of for of in (*FLOATS[:3], INT8)}
+    if text in known:
+        return known[text]
     try:
-        return np.dtype(text)
-    except TypeError:
-        raise TypeError(f"{name}: {dtype!r} is no dtype that is known here") from None
+        return known[np.dtype(text).name]
+    except (KeyError, TypeError, ValueError):
+        raise ValueError(f"{name}: {dtype!r}, expected {', '.join(known)} or bfloat16") from None
 
 
 def computing(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -100,7 +113,10 @@ def _of_any(array: Any, name: str) -> View:
         return _of_torch(array, name)
     if hasattr(array, "__dlpack__") and not is_jax(array):
         return _of_dlpack(array, name)
-    return np.asarray(array)
+    try:
+        return np.asarray(array)
+    except ValueError:
+        raise ValueError(f"{name}: {type(array).__name__} of unequal lengths, expected an array") from None
 
 
 def view_of(array: Any, name: str, dtypes: tuple[np.dtype[Any], ...] = FLOATS) -> View:
@@ -110,7 +126,7 @@ def view_of(array: Any, name: str, dtypes: tuple[np.dtype[Any], ...] = FLOATS) -
         view = view.view(BFLOAT16)
     native = view.dtype.newbyteorder("=")
     if native not in dtypes:
-        raise TypeError(_wrong_dtype(view, name, dtypes))
+        raise TypeError(_wrong_dtype(array, view, name, dtypes))
     if not view.dtype.isnative:
         raise TypeError(f"{name}: {native.name} of the other byte order; use {name}.astype({native.name!r})")
     if not view.flags.aligned:
@@ -118,12 +134,26 @@ def view_of(array: Any, name: str, dtypes: tuple[np.dtype[Any], ...] = FLOATS) -
     return view
 
 
-def _wrong_dtype(view: View, name: str, dtypes: tuple[np.dtype[Any], ...]) -> str:
+def _wrong_dtype(array: object, view: View, name: str, dtypes: tuple[np.dtype[Any], ...]) -> str:
     expected = " or ".join(name_of(dtype) for dtype in dtypes)
+    if view.dtype == object and not isinstance(array, np.ndarray):
+        kind = "None" if array is None else f"of type {type(array).__name__}"
+        return f"{name}: {kind}, expected an array of {expected}"
     message = f"{name}: dtype {view.dtype}, expected {expected}"
     if dtypes == BOOLS:
-        return message + f"; use {name}.astype(bool) (true = takes part), or pass it as bias"
-    return message + f"; use {name}.astype({dtypes[1 if dtypes[:2] == FLOATS[:2] else 0].name!r})"
+        return message + f"; use {_converted(array, name, 'bool')} (true = takes part), or pass it as bias"
+    if name == "bias" and view.dtype == BOOLS[0]:
+        return message + "; pass it as mask (true = takes part)"
+    target = dtypes[1 if dtypes[:2] == FLOATS[:2] else 0]
+    return f"{message}; use {_converted(array, name, target.name)}"
+
+
+def _converted(array: object, name: str, dtype: str) -> str:
+    """How an array of its kind is made one of that type."""
+    if is_torch(array):
+        return f"{name}.to(torch.{dtype})"
+    quoted = dtype if dtype == "bool" else repr(dtype)
+    return f"{name}.astype({quoted})" if hasattr(array, "astype") else f"numpy.asarray({name}, {quoted})"
 
 
 def make(shape: tuple[int, ...], dtype: np.dtype[Any]) -> View:

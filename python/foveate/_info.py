@@ -10,7 +10,14 @@ from foveate._cores import usable_cores
 
 
 class Info(TypedDict):
-    """What info tells."""
+    """What info tells.
+
+    Attributes:
+        version: of foveate.
+        target: the instruction set in use.
+        targets: those that this processor could use, best first.
+        cores: how many threads a call has unless it is told.
+    """
 
     version: str
     target: str

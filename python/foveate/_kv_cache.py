@@ -4,20 +4,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, SupportsIndex, TypedDict, Unpack, cast
+from typing import Any, Literal, SupportsIndex, TypedDict, Unpack, cast, overload
 
 from foveate import _engine
-from foveate._arrays import FLOATS, ArrayT, View, computing, dtype_named, make, name_of, view_of
-from foveate._attention import result_of
+from foveate._arrays import FLOATS, ArrayT, Lists, View, computing, dtype_named, make, name_of, view_of
+from foveate._attention import OutputAndLse, OutputAndWeights, OutputLseAndWeights, Outputs, result_of
 from foveate._axes import Axes, Layout
+from foveate._names import names_checked
 from foveate._operands import Output, engines, given_output, longest, output_of
-from foveate._options import AttentionOptions, check_names, for_engine, integer, lengths, threads_of
+from foveate._options import AttentionOptions, for_engine, integer, lengths, threads_of
 
 _FROM_THE_CACHE = ("k_scales", "v_scales", "kv_lengths", "kv_starts", "block_table")
 
 
 class Usage(TypedDict):
-    """What a cache holds; a page that several sequences share counts once."""
+    """What a cache holds; a page that several sequences share counts once.
+
+    Attributes:
+        sequences: how many there are.
+        pages_in_use, pages_free: pages that hold keys, and those that are held for more.
+        bytes_in_use, bytes_held: memory of the pages in use, and of all that are held.
+    """
 
     sequences: int
     pages_in_use: int
@@ -78,10 +85,17 @@ class KvCache:
             if scales.ndim != 2:
                 raise ValueError(f"k_scales: {scales.ndim} axes, expected [h_kv or 1, d_k]")
             scales = scales[None, :, None, :]
-        k_name = name_of(dtype_named(k_dtype, "k_dtype"))
-        v_name = k_name if v_dtype is None else name_of(dtype_named(v_dtype, "v_dtype"))
+        self._k_name = k_name = name_of(dtype_named(k_dtype, "k_dtype"))
+        self._v_name = v_name = k_name if v_dtype is None else name_of(dtype_named(v_dtype, "v_dtype"))
         pages = -1 if max_pages is None else integer(max_pages, "max_pages", 0)
         self._cache = _engine.KvCache(self._h_kv, self._d_k, self._d_v, k_name, v_name, self._page_size, pages, scales)
+
+    def __repr__(self) -> str:
+        v_dtype = "" if self._v_name == self._k_name else f", v_dtype={self._v_name!r}"
+        usage = self.usage()
+        held = f"{usage['sequences']} sequence{'' if usage['sequences'] == 1 else 's'}, {usage['bytes_in_use']:,} bytes"
+        sizes = f"h_kv={self._h_kv}, d_k={self._d_k}, d_v={self._d_v}, k_dtype={self._k_name!r}{v_dtype}"
+        return f"<foveate.KvCache of {sizes}: {held}>"
 
     def add(self) -> int:
         """A new sequence, without keys. Its number is never given again."""
@@ -109,27 +123,55 @@ class KvCache:
         self._cache.remove(integer(sequence, "sequence"))
 
     def length(self, sequence: SupportsIndex) -> int:
-        """How many keys a sequence has; a KeyError where there is none of that number."""
+        """How many keys a sequence has."""
         number = integer(sequence, "sequence")
         length = self._cache.length(number)
         if length < 0:
-            raise KeyError(f"sequence: {number}, of which there is none")
+            raise ValueError(f"sequence: {number} is not in the cache; it was removed, or add() never gave it")
         return length
 
     def usage(self) -> Usage:
         """What the cache holds."""
         return cast(Usage, self._cache.usage())
 
+    # fmt: off
+    @overload
+    def attend(
+        self, q: ArrayT | Lists, sequences: Sequence[SupportsIndex], *, out: Any = None,
+        return_lse: Literal[False] = False, return_weights: Literal[False] = False, **options: Unpack[AttentionOptions],
+    ) -> ArrayT: ...
+    @overload
+    def attend(
+        self, q: ArrayT | Lists, sequences: Sequence[SupportsIndex], *, out: Any = None,
+        return_lse: Literal[True], return_weights: Literal[False] = False, **options: Unpack[AttentionOptions],
+    ) -> OutputAndLse[ArrayT]: ...
+    @overload
+    def attend(
+        self, q: ArrayT | Lists, sequences: Sequence[SupportsIndex], *, out: Any = None,
+        return_lse: Literal[False] = False, return_weights: Literal[True], **options: Unpack[AttentionOptions],
+    ) -> OutputAndWeights[ArrayT]: ...
+    @overload
+    def attend(
+        self, q: ArrayT | Lists, sequences: Sequence[SupportsIndex], *, out: Any = None,
+        return_lse: Literal[True], return_weights: Literal[True], **options: Unpack[AttentionOptions],
+    ) -> OutputLseAndWeights[ArrayT]: ...
+    @overload
+    def attend(
+        self, q: ArrayT | Lists, sequences: Sequence[SupportsIndex], *, out: Any = None,
+        return_lse: bool = False, return_weights: bool = False, **options: Unpack[AttentionOptions],
+    ) -> Outputs[ArrayT]: ...
+    # fmt: on
+    @names_checked(AttentionOptions)
     def attend(
         self,
-        q: ArrayT,
+        q: ArrayT | Lists,
         sequences: Sequence[SupportsIndex],
         *,
         out: Any = None,
         return_lse: bool = False,
         return_weights: bool = False,
         **options: Unpack[AttentionOptions],
-    ) -> Any:
+    ) -> Outputs[ArrayT]:
         """attention of q over the keys and values of these sequences.
 
         Args:
@@ -142,7 +184,6 @@ class KvCache:
 
         Returns, raises: as attention.
         """
-        check_names(options, AttentionOptions, "attend")
         for name in _FROM_THE_CACHE:
             if options.get(name) is not None:
                 raise ValueError(f"{name}: given, but it comes from the cache; leave it out")
@@ -168,7 +209,7 @@ class KvCache:
             engine, numbers, *engines((o, lse, weights)), options=given,
             threads=threads_of(options.get("threads")),
         )  # fmt: skip
-        return result_of(q, o, lse, weights)
+        return result_of(q, o, lse, weights)  # type: ignore[no-any-return]
 
     def _n_kv(self, numbers: list[int]) -> int:
         keys = max((self.length(number) for number in numbers), default=0)

@@ -51,13 +51,6 @@ class AttentionOptions(ScoreOptions, total=False):
     native_products: bool
 
 
-def check_names(options: Any, known: type, function: str) -> None:
-    """Refuses options of other names, as Python does."""
-    for name in options:
-        if name not in known.__annotations__:
-            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
-
-
 def check_language(lang: str) -> None:
     """Refuses any other than those that texts are written in."""
     if lang not in ("en", "zh"):

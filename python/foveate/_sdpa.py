@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from foveate._arrays import BOOLS, ArrayT, View, is_torch, name_of, view_of
+from foveate._arrays import BOOLS, ArrayT, Lists, View, is_torch, name_of, view_of
 from foveate._attention import attend
 from foveate._operands import Operands
 from foveate._options import AttentionOptions
 
 
 def scaled_dot_product_attention(
-    query: ArrayT,
+    query: ArrayT | Lists,
     key: Any,
     value: Any,
     attn_mask: Any = None,

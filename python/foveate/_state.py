@@ -8,14 +8,14 @@ from typing import Any, Literal, SupportsFloat, SupportsIndex
 import numpy as np
 
 from foveate import _engine
-from foveate._arrays import ArrayT, View, like, make, view_of
+from foveate._arrays import ArrayT, Lists, View, like, make, view_of
 from foveate._attention import OutputAndLse
 from foveate._axes import Axes, Layout
 from foveate._options import for_engine, integer, threads_of
 
 
 def merge(
-    o_a: ArrayT,
+    o_a: ArrayT | Lists,
     lse_a: Any,
     o_b: Any,
     lse_b: Any,
