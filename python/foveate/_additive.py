@@ -19,11 +19,15 @@ class AdditiveGradients(NamedTuple, Generic[MainT, OtherT]):
     """Gradients of additive attention's inputs; None where one was not asked for.
 
     Attributes:
-        dq, dk, dv: shaped as q, k and v.
+        dq: shaped as q.
+        dk: shaped as k.
+        dv: shaped as v.
         dbias: shaped as bias.
         dsinks: [h_q].
-        dw_q, dw_k: [d_a, d_k].
-        dw, db: [d_a]; db is None where there was no b.
+        dw_q: [d_a, d_k].
+        dw_k: [d_a, d_k].
+        dw: [d_a].
+        db: [d_a]; None where there was no b.
     """
 
     dq: MainT

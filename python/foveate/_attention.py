@@ -62,7 +62,9 @@ class Gradients(NamedTuple, Generic[MainT, BiasT, SinksT]):
     """Gradients of attention's inputs; None where one was not asked for.
 
     Attributes:
-        dq, dk, dv: shaped as q, k and v.
+        dq: shaped as q.
+        dk: shaped as k.
+        dv: shaped as v.
         dbias: shaped as bias.
         dsinks: [h_q].
     """

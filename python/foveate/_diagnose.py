@@ -22,8 +22,10 @@ class Mistake(TypedDict):
 
     Attributes:
         id: its name for programs: "scale-none".
-        name, name_zh: what was done.
-        remedy, remedy_zh: what helps.
+        name: what was done.
+        name_zh: in Chinese.
+        remedy: what helps.
+        remedy_zh: in Chinese.
     """
 
     id: str
@@ -57,15 +59,18 @@ class Diagnosis:
         verdict: "right", "mistake", "two_mistakes" or "unknown".
         explanations: a list of Explanation, best first; these arrays cannot tell them apart.
         scope: the rows that explanations explain: "all_rows" or "wrong_rows".
-        rows, elements: how many were judged.
+        rows: how many were judged.
+        elements: likewise.
         differing_rows: how many rows are not right.
-        largest_difference, rms_difference: of out from what is right.
+        largest_difference: of out from what is right.
+        rms_difference: likewise, the root of the mean square.
         largest_lse_difference: of lse; None where none was given.
         first_difference: of which array ("out" or "lse"), its index, what stands there, what is right; or None.
         wrong_heads: (batch, head) of those with rows that are not right.
         dropout: the probability that weights were left out with, where that is the mistake.
         tried: how many mistakes and pairs of them.
-        text, text_zh: what print() shows, in English and in Chinese.
+        text: what print() shows.
+        text_zh: in Chinese.
     """
 
     verdict: Literal["right", "mistake", "two_mistakes", "unknown"]

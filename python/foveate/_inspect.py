@@ -30,9 +30,14 @@ class HeadFigures(NamedTuple):
         saturated: rows with one weight above 0.99, of more than one key.
         first_not_finite: the first row that is not finite.
         pairs: pairs of a query and a key that takes part.
-        product_mean, product_variance: of scale * q . k over these pairs.
-        largest_score, largest_score_row, largest_score_key: its value, and where it stands.
-        largest_weight, largest_weight_row, largest_weight_key: the same of weights, in rows of more than one key.
+        product_mean: of scale * q . k over these pairs.
+        product_variance: likewise.
+        largest_score: its value.
+        largest_score_row: its query.
+        largest_score_key: its key.
+        largest_weight: of rows with more than one key.
+        largest_weight_row: its query.
+        largest_weight_key: its key.
         lse_mean: of the logarithm of the sum of exp(scores).
         entropy_mean: of the weights of a row, in nats.
         effective_keys_mean: of exp(entropy): how many keys a row looks at.
@@ -68,7 +73,8 @@ class RowFigures(NamedTuple):
 
     Attributes:
         keys: how many take part.
-        product_mean, product_variance: of scale * q . k over them.
+        product_mean: of scale * q . k over them.
+        product_variance: likewise.
         largest_score: of them.
         largest_key: the key of the largest weight.
         largest_weight: its weight.
@@ -129,7 +135,8 @@ class Finding(TypedDict):
         heads: those of which it can be said.
         key: of "sink" and "one_key" the key; else -1.
         offset: of "offset" the key looked at minus the query's position.
-        least, most: over these heads, the share of mass or of rows; of "alike" the distance.
+        least: over these heads, the share of mass or of rows; of "alike" the distance.
+        most: likewise.
         text: a sentence, by language: {"en": ..., "zh": ...}.
     """
 
@@ -147,7 +154,8 @@ class NotFinite(TypedDict):
     """Where the first NaN or Inf of a head came from, a dict.
 
     Attributes:
-        batch, head: of which head.
+        batch: the sequence, all leading axes counted as one.
+        head: of it.
         rows: how many rows of it are not finite.
         row: the first of them.
         origin: where it came from: "q", "k", "v", "bias", "sink", "product", "scale", "score" or "output".
@@ -178,7 +186,8 @@ class Similar(NamedTuple):
 
     Attributes:
         batch: the sequence, all leading axes counted as one.
-        first, second: the heads.
+        first: head.
+        second: head.
         distance: 0: the same, 1: no key in common.
     """
 

@@ -22,8 +22,10 @@ class Usage(TypedDict):
 
     Attributes:
         sequences: how many there are.
-        pages_in_use, pages_free: pages that hold keys, and those that are held for more.
-        bytes_in_use, bytes_held: memory of the pages in use, and of all that are held.
+        pages_in_use: pages that hold keys.
+        pages_free: that there is memory for.
+        bytes_in_use: of the pages in use, scales included.
+        bytes_held: of all pages.
     """
 
     sequences: int

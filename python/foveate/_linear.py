@@ -31,7 +31,9 @@ class LinearGradients(NamedTuple, Generic[MainT]):
     """Gradients of linear attention's inputs; None where one was not asked for.
 
     Attributes:
-        dq, dk, dv: shaped as q, k and v.
+        dq: shaped as q.
+        dk: shaped as k.
+        dv: shaped as v.
     """
 
     dq: MainT
