@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, Unpack, overload
 
 from foveate import _engine
-from foveate._arrays import FLOATS, ArrayT, Lists, View, computing, make, view_of
+from foveate._arrays import ArrayT, Lists, View, computing, make, view_of
 from foveate._attention import MainT, OutputAndLse, OutputAndWeights, OutputLseAndWeights, Outputs, result_of
 from foveate._names import names_checked
-from foveate._operands import Operands, Output, engines
-from foveate._options import AttentionOptions, threads_of
+from foveate._operands import Operands, Output, engines, written
+from foveate._options import AttentionOptions, boolean, threads_of
 
 OtherT = TypeVar("OtherT")
 
@@ -112,7 +112,7 @@ def additive_attention(
            [0.72392747, 0.27607253]])
     """
     of, parameters = Operands(q, k, v, options), _parameters(w_q, w_k, w, b)
-    outputs = of.outputs(out, return_lse, return_weights)
+    outputs = of.outputs(out, boolean(return_lse, "return_lse"), boolean(return_weights, "return_weights"))
     _engine.additive_attention(
         *of.arrays,
         *parameters,
@@ -201,5 +201,5 @@ def _gradient(of: Operands, parameter: View | None) -> Output:
     if parameter is None:
         raise ValueError("db: given without b")
     main = computing(of.q.dtype)
-    array = make(parameter.shape, main if parameter.dtype == FLOATS[0] else parameter.dtype)
-    return Output(array, array)
+    array = make(parameter.shape, written(parameter.dtype, main))
+    return Output(array, array, dtype=parameter.dtype)

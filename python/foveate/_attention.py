@@ -10,7 +10,7 @@ from foveate._arrays import ArrayT, Lists
 from foveate._axes import Layout
 from foveate._names import names_checked
 from foveate._operands import Operands, Output, engines
-from foveate._options import AttentionOptions, threads_of
+from foveate._options import AttentionOptions, boolean, threads_of
 
 
 class OutputAndLse(NamedTuple, Generic[ArrayT]):
@@ -174,7 +174,8 @@ def attention(
 
     Args:
         q: [..., h_q, n_q, d_k], or [n_q, d_k]. float64, float32, float16 or bfloat16; an array of NumPy, PyTorch or
-            JAX, or whatever has DLPack or the buffer protocol. Read in place, whatever its strides.
+            JAX, or whatever has DLPack or the buffer protocol. Read in place, whatever its strides; copied only
+            where several leading axes cannot be taken as one.
         k: [..., h_kv, n_kv, d_k], as many axes as q; h_q is a multiple of h_kv. Also int8, with k_scales.
         v: [..., h_kv, n_kv, d_v]. Also int8, with v_scales.
         scale: any finite number, 0 and negative included.
@@ -185,7 +186,8 @@ def attention(
         softcap: 0 is none.
         alibi: slopes, [h_q].
         sinks: one more score a head, which takes weight and adds no value, [h_q].
-        mask: bool, True = takes part; broadcast to [..., h_q, n_q, n_kv] by NumPy's rules, never expanded.
+        mask: bool, True = takes part; broadcast to [..., h_q, n_q, n_kv] by NumPy's rules. It is read in place, unless
+            it has some of several leading axes and lacks others: then it is copied, expanded over these.
         bias: added to the scores; float, broadcast like mask. -inf: takes no part.
         q_lengths, kv_lengths: how much of each sequence is there, [b] integers, b being all leading axes in one.
         q_offset, kv_offset: positions outright: p_i = q_offset + i, and key j stands at kv_offset + j.
@@ -255,7 +257,8 @@ def attention(
         block_size=block_size,
         native_products=native_products,
     )
-    outputs = attend(Operands(q, k, v, options), out, return_lse, return_weights, threads)
+    wanted = boolean(return_lse, "return_lse"), boolean(return_weights, "return_weights")
+    outputs = attend(Operands(q, k, v, options), out, *wanted, threads)
     return result_of(q, *outputs)  # type: ignore[no-any-return]
 
 

@@ -51,7 +51,7 @@ class Explanation(TypedDict):
     rows_compared: int
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Diagnosis:
     """What diagnose found; print() tells it, and it is true where the result is right.
 

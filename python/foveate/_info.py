@@ -47,4 +47,6 @@ def pin_target(name: str | None) -> None:
 
     >>> pin_target(None)
     """
+    if name is not None and (not isinstance(name, str) or not name or "\0" in name):
+        raise ValueError(f"name: {name!r}, expected one of {', '.join(_engine.targets())}, or None")
     _engine.pin_target(name)

@@ -12,7 +12,7 @@ from foveate._axes import Axes, same_lead
 from foveate._inspect_html import html_of
 from foveate._inspect_plot import plot_of
 from foveate._names import names_checked
-from foveate._options import ScoreOptions, check_language, for_engine, integer, threads_of
+from foveate._options import ScoreOptions, for_engine, integer, one_of, threads_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -248,8 +248,7 @@ class Inspection:
 
     def text(self, lang: Literal["en", "zh"] = "en") -> str:
         """What print() shows: what stands out, then a line a head of scores and of weights, for 80 columns."""
-        check_language(lang)
-        return self._texts[lang]
+        return self._texts[one_of(lang, "lang", "en", "zh")]
 
     def __str__(self) -> str:
         return self.text()
@@ -309,7 +308,7 @@ def inspect(
     ('saturated', [3])
     """
     layout = options.get("layout", "bhnd")
-    views = [view_of(array, name) for array, name in ((q, "q"), (k, "k"), (v, "v")) if array is not None]
+    views = [view_of(array, name) for array, name in ((q, "q"), (k, "k"), (v, "v")) if array is not None or name != "v"]
     axes = [Axes.of(view, name, layout) for view, name in zip(views, "qkv", strict=False)]
     for other, name in zip(axes[1:], "kv", strict=False):
         same_lead(axes[0], other, name)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from foveate._arrays import View
-from foveate._options import check_language
+from foveate._options import one_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,9 +29,8 @@ _NONE, _NOT_FINITE = "#e4e2dc", "#d98b82"
 
 def plot_of(inspection: Inspection, pooling: str, lang: str) -> Figure:
     """A Figure with a map of each head, the first 64 of them."""
-    check_language(lang)
-    if pooling not in ("largest", "mean"):
-        raise ValueError(f"pooling: {pooling!r}, expected 'largest' or 'mean'")
+    one_of(lang, "lang", "en", "zh")
+    one_of(pooling, "pooling", "largest", "mean")
     if inspection.maps is None:
         raise ValueError("maps: there are none; call inspect with map_cells=64")
     try:

@@ -12,7 +12,7 @@ from foveate._attention import OutputAndLse, OutputAndWeights, OutputLseAndWeigh
 from foveate._axes import Axes, Layout
 from foveate._names import names_checked
 from foveate._operands import Output, engines, given_output, longest, output_of
-from foveate._options import AttentionOptions, for_engine, integer, lengths, threads_of
+from foveate._options import AttentionOptions, boolean, for_engine, integer, lengths, threads_of
 
 _FROM_THE_CACHE = ("k_scales", "v_scales", "kv_lengths", "kv_starts", "block_table")
 
@@ -98,6 +98,9 @@ class KvCache:
         held = f"{usage['sequences']} sequence{'' if usage['sequences'] == 1 else 's'}, {usage['bytes_in_use']:,} bytes"
         sizes = f"h_kv={self._h_kv}, d_k={self._d_k}, d_v={self._d_v}, k_dtype={self._k_name!r}{v_dtype}"
         return f"<foveate.KvCache of {sizes}: {held}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("KvCache: not to be copied or pickled; fork() copies a sequence, in the same pages")
 
     def add(self) -> int:
         """A new sequence, without keys. Its number is never given again."""
@@ -189,7 +192,10 @@ class KvCache:
         for name in _FROM_THE_CACHE:
             if options.get(name) is not None:
                 raise ValueError(f"{name}: given, but it comes from the cache; leave it out")
-        numbers = [integer(sequence, "sequences") for sequence in sequences]
+        try:
+            numbers = [integer(sequence, "sequences") for sequence in sequences]
+        except TypeError:
+            raise TypeError(f"sequences: {sequences!r}, expected the numbers of sequences") from None
         view = view_of(q, "q")
         axes = Axes.of(view, "q", options.get("layout", "bhnd"))
         engine = axes.engine(view)
@@ -198,12 +204,16 @@ class KvCache:
         pairs = axes if q_starts is None else Axes(4, (len(numbers),), False)
         given = for_engine(options, pairs, axes, axes)
         shape = axes.shape(h, n, self._d_v)
-        o = output_of(shape, axes, view.dtype) if out is None else given_output(out, "out", shape, axes, view.dtype)
+        o = (
+            output_of(shape, axes, view.dtype)
+            if out is None
+            else given_output(out, "out", shape, axes, view.dtype, {"q": (view, engine)})
+        )
         lse = weights = None
-        if return_lse:
+        if boolean(return_lse, "return_lse"):
             array = make(axes.rows(h, n), computing(view.dtype))
             lse = Output(array, axes.engine_rows(array))
-        if return_weights:
+        if boolean(return_weights, "return_weights"):
             rows = n if q_starts is None else longest(lengths("q_starts", q_starts))
             array = make(pairs.rows(h, rows, self._n_kv(numbers)), view.dtype)
             weights = Output(array, pairs.engine_pairs(array))

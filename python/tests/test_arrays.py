@@ -211,7 +211,7 @@ def test_unaligned_arrays_are_refused(qkv):
         ),
         ({"bias": np.ones((7, 1, 5, 5))}, ValueError, "bias: leading axes [7] do not broadcast to q's [2]"),
         ({"window": 3}, TypeError, "window: 3, expected a pair (left, right)"),
-        ({"window": (-2, 0)}, ValueError, "window: left -2"),
+        ({"window": (-2, 0)}, ValueError, "window: left: -2, expected -1"),
         ({"layout": "hbnd"}, ValueError, "layout: 'hbnd', expected"),
         ({"align": "middle"}, ValueError, "align: 'middle', expected"),
         ({"scale": np.nan}, ValueError, "scale: nan"),
