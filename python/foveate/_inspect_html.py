@@ -51,7 +51,7 @@ def _table(inspection: Inspection) -> str:
     more = f"<p>… {b * h - _MOST_HEADS:,} heads more</p>" if b * h > _MOST_HEADS else ""
     style = 'style="border-collapse:collapse;background:transparent;color:inherit"'
     table = f"<table {style}><thead><tr>{heading}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    return f'<div style="overflow-x:auto;max-width:100%">{table}</div>{more}'  # narrow pages keep their width
+    return f'<div tabindex="0" style="overflow-x:auto;max-width:100%">{table}</div>{more}'  # narrow pages keep their width
 
 
 def _figure(value: float) -> str:
