@@ -3,6 +3,7 @@
 # The front door. Each target does its own set-up; the work is done by scripts/ and CMake's presets.
 .NOTPARALLEL:
 FUZZ_SECONDS ?= 300
+PREFIX ?= /usr/local
 CTEST := ctest --parallel $(shell nproc 2>/dev/null || echo 2)
 
 help: ## this list
@@ -18,6 +19,9 @@ build: ## everything but the benchmarks, into build/release
 
 test: ## the tests: some ten minutes, with those of the page in a browser
 	@scripts/test
+
+install: ## the library, the C interface and the command line, into PREFIX (/usr/local)
+	@scripts/install "$(PREFIX)"
 
 bench: ## the benchmarks
 	@scripts/setup bench

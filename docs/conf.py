@@ -13,7 +13,7 @@ author = "The foveate authors"
 copyright = "2026, the foveate authors"
 version = release = re.search(r"^  VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text(), re.M)[1]
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "breathe", "sphinx_copybutton"]
 myst_enable_extensions = ["attrs_inline"]
 myst_heading_anchors = 3
 exclude_patterns = ["requirements.txt"]
@@ -25,22 +25,27 @@ autodoc_mock_imports = ["torch", "transformers"]  # foveate.torch is told about 
 napoleon_use_ivar = True
 napoleon_attr_annotations = False
 
+breathe_projects = {name: str(ROOT / "build/docs/doxygen" / name) for name in ("cpp", "c")}
+breathe_default_project = "cpp"
+suppress_warnings = ["duplicate_declaration.cpp"]  # every header opens the namespace
+
 html_theme = "furo"
 html_title = "foveate"
-html_extra_path = ["../build/docs/doxygen"]  # reference/, from the public headers
+html_static_path = ["static"]
+html_css_files = ["style.css"]
 html_copy_source = False
 html_show_sphinx = False
 
 
-def link_to_sources(app, docname, source):
-    """Links to files of the repository are right where it is browsed. Here headers have their page of the reference,
-    and other files are downloads, which Sphinx makes of links to what is no page."""
-    up = "../" * docname.count("/")
-    source[0] = re.sub(
-        r"\[([^\]]+)\]\((?:\.\./)+include/foveate/(\w+)\.h\)",
-        lambda m: f'<a href="{up}reference/{m[2].replace("_", "__")}_8h.html">{m[1]}</a>',
-        source[0],
-    )
+def link_to_headers(app, docname, source):
+    """Links to headers are right where the repository is browsed. Here they lead to the reference. (Other files are downloads,
+    which Sphinx makes of links to what is no page.)"""
+
+    def target(link):
+        name = link[2].replace("/", "-").replace("_", "-")
+        return f"[{link[1]}](#{name}-h)"
+
+    source[0] = re.sub(r"\[([^\]]+)\]\((?:\.\./)+include/foveate/([\w/]+)\.h\)", target, source[0])
 
 
 def indent(line):
@@ -65,4 +70,4 @@ def one_signature_each(app):
 def setup(app):
     app.connect("builder-inited", one_signature_each)
     app.connect("autodoc-process-docstring", formulas_stand_as_written, priority=400)  # before Napoleon
-    app.connect("source-read", link_to_sources)
+    app.connect("source-read", link_to_headers)

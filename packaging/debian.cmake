@@ -50,8 +50,11 @@ if(TARGET foveate_c)
   set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME libfoveate-c${abi})
   set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
   set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
-  set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
-  set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
+  # What CPack would write itself calls ldconfig by scripts, where policy asks for a trigger.
+  set(control ${PROJECT_BINARY_DIR}/debian)
+  file(WRITE ${control}/shlibs "libfoveate_c ${abi} libfoveate-c${abi} (>= ${PROJECT_VERSION})\n")
+  file(WRITE ${control}/triggers "activate-noawait ldconfig\n")
+  set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA ${control}/shlibs ${control}/triggers)
   set(CPACK_DEBIAN_RUNTIME_DESCRIPTION
       "Exact attention, forward and backward, on strided arrays: masks, windows,\n\
 grouped heads, caches in pages, narrow types.\n\

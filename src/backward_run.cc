@@ -2,6 +2,7 @@
 #include "backward_run.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -27,7 +28,8 @@ template <class T>
 class Backward {
  public:
   Backward(const BackwardArguments& arguments, const Extents& extents, const BackwardPlan& plan, void* workspace,
-           int64_t workers, const kernels::TargetKernels& kernels, const TanhBackward<T>& tanh)
+           int64_t workers, const kernels::TargetKernels& kernels, const TanhBackward<T>& tanh,
+           const std::atomic<bool>* stop)
       : in_(arguments),
         out_(arguments.gradients),
         tiles_(arguments, extents, tanh.scores),
@@ -36,7 +38,8 @@ class Backward {
         forward_(kernels::of_type<T>(kernels)),
         kernel_(kernels::backward_of_type<T>(kernels)),
         native_(kernels.native),
-        dw_(tanh.dw) {
+        dw_(tanh.dw),
+        stop_(stop) {
     const bool bf16 = in_.q.dtype == DType::bf16 && in_.k.dtype == DType::bf16 && in_.v.dtype == DType::bf16;
     native_products_ = bf16 && in_.options.native_products && native_ != nullptr && native_->add_bf16 != nullptr;
     Carve carve(workspace);
@@ -187,11 +190,17 @@ class Backward {
 
   // dq, dk and dv.
 
+  /// Polled within the tasks that grow with the square of the length.
+  bool stopped() const { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }
+
   void run_unit(int64_t index, int64_t worker) {
     const Unit unit = unit_at(index, worker);
     for (int64_t chunk = 0; chunk < unit.chunks.rounds; ++chunk) clear(unit, chunk);
     for (int64_t round = 0; round < unit.chunks.rounds; ++round) {
-      for (int64_t keys = 0; keys < unit.chunks.keys; ++keys) add_pair(unit, round, keys, worker);
+      for (int64_t keys = 0; keys < unit.chunks.keys; ++keys) {
+        if (stopped()) return;
+        add_pair(unit, round, keys, worker);
+      }
     }
     for (int64_t chunk = 0; chunk < std::max<int64_t>(1, plan_.chunks.rounds); ++chunk) write(unit, chunk);
   }
@@ -394,6 +403,7 @@ class Backward {
     for (int64_t batch = all_b ? 0 : b; batch < (all_b ? e_.b : b + 1); ++batch) {
       for (int64_t head = all_h ? 0 : h; head < (all_h ? e_.h_q : h + 1); ++head) {
         for (int64_t t = tile < 0 ? 0 : tile; t < (tile < 0 ? tiles : tile + 1); ++t) {
+          if (stopped()) return;
           kernels::BackwardTask<T> task = task_of(batch, head / plan_.group, chunk, worker);
           const int64_t first = t * plan_.tile_rows, n = std::min(plan_.tile_rows, e_.n_q - first);
           const bool seen = write_rows(task, n, [&](int64_t r) { return HeadRow{batch, head, first + r}; });
@@ -445,6 +455,7 @@ class Backward {
   const kernels::BackwardKernel<T>& kernel_;
   const kernels::NativeProducts* native_;
   T* const dw_;
+  const std::atomic<bool>* const stop_;
   bool native_products_ = false;  ///< in the products of dq, dk and dv
   Prepared* prepared_;
   char* workers_;
@@ -476,7 +487,8 @@ template <class T>
 Rounds* place_backward(RoundsMemory* memory, const BackwardArguments& arguments, const Extents& extents,
                        const BackwardPlan& plan, void* workspace, int64_t workers, const Execution& execution,
                        const kernels::TargetKernels& kernels, const TanhBackward<T>& tanh) {
-  return place_rounds<Backward<T>>(memory, execution, arguments, extents, plan, workspace, workers, kernels, tanh);
+  return place_rounds<Backward<T>>(memory, execution, arguments, extents, plan, workspace, workers, kernels, tanh,
+                                   execution.stop);
 }
 
 template BackwardPlan plan_backward<float>(const Extents&, const AttentionOptions&, int64_t, const AttentionGradients&,

@@ -35,22 +35,28 @@ class Tasks {
     }
   }
 
-  /// Calls body(index, worker), or leaves it out once the stop flag was seen.
+  /// Calls body(index, worker), or leaves it out once the stop flag was seen. Asked again behind it, for a long body may have
+  /// seen the flag itself, and returned.
   template <class Body>
   void one(const Body& body, int64_t index, int64_t worker) {
-    if (execution_.stop != nullptr && execution_.stop->load(std::memory_order_relaxed)) cancelled_.store(true);
-    if (cancelled_.load(std::memory_order_relaxed)) return;
+    if (stopped()) return;
     const FpMode mode;
     body(index, worker);
+    if (stopped()) return;
     if (execution_.progress != nullptr) execution_.progress->fetch_add(1, std::memory_order_relaxed);
   }
 
-  /// `cancelled` if any task was left out.
+  /// `cancelled` if any task was left out, or the flag seen behind the last.
   Status status() const {
     return cancelled_.load() ? Status::error(StatusCode::cancelled, "cancelled by the stop flag") : Status();
   }
 
  private:
+  bool stopped() {
+    if (execution_.stop != nullptr && execution_.stop->load(std::memory_order_relaxed)) cancelled_.store(true);
+    return cancelled_.load(std::memory_order_relaxed);
+  }
+
   const Execution& execution_;
   std::atomic<bool> cancelled_ = false;
 };

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <numeric>
@@ -215,6 +216,41 @@ TYPED_TEST(ExecutorTest, GradientsFromSeveralThreadsAtOnce) {
       EXPECT_TRUE(statuses[i].ok()) << statuses[i].message();
       expect_same_bits(expected, results[i]);
     }
+  }
+}
+
+/// Sets its flag a little after each task began, from a thread of its own.
+class LateStop final : public Executor {
+ public:
+  int64_t concurrency() const override { return 1; }
+  void run(int64_t n_tasks, Task task, void* context) override {
+    for (int64_t t = 0; t < n_tasks; ++t) {
+      std::thread late([this] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        stop = wanted.load();
+      });
+      task(context, t, 0);
+      late.join();
+    }
+  }
+  std::atomic<bool> stop = false, wanted = false;
+};
+
+// A head of one sequence is one task of the backward pass, minutes long where the sequence is.
+TEST(Stopping, AHeadsGradientsStopInTheMiddle) {
+  constexpr int64_t kLength = 6000, kDim = 8;
+  const std::vector<float> zeros(kLength * kDim), lse(kLength, std::log(float{kLength}));
+  const auto input = [](const std::vector<float>& x, int64_t d) { return view(x.data(), 1, 1, kLength, d); };
+  std::vector<float> dq(kLength * kDim, 7);
+  LateStop executor;
+  for (const bool stop : {true, false}) {
+    executor.wanted = stop;
+    executor.stop = false;
+    const ConstTensor q = input(zeros, kDim);
+    const Status status = attention_backward(q, q, q, q, input(lse, 1), q, {.dq = view(dq.data(), 1, 1, kLength, kDim)},
+                                             {}, {.executor = &executor, .stop = &executor.stop});
+    EXPECT_EQ(status.code(), stop ? StatusCode::cancelled : StatusCode::ok);
+    EXPECT_EQ(dq, std::vector<float>(dq.size(), stop ? 7.0f : 0.0f));
   }
 }
 

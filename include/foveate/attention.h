@@ -154,7 +154,7 @@ struct Execution {
   void* workspace = nullptr;
   size_t workspace_bytes = 0;
 
-  /// Polled once a task; when true the call returns `cancelled` with outputs partly written.
+  /// Polled once a task, more often in long ones; when true the call returns `cancelled` with outputs partly written.
   const std::atomic<bool>* stop = nullptr;
 
   /// Counts finished tasks up to attention_plan().tasks, if given: for a progress display. Not reset here.

@@ -15,7 +15,7 @@ from foveate import Inspection
 from foveate.torch._padding import Padding
 
 #: Weight of real tokens on padding below which nothing is said: masks by -10000 and the like leave none of it.
-ATTENDED = 1e-3
+_ATTENDED = 1e-3
 
 #: A bias below it is meant as a mask.
 _MASKING = -1e4
@@ -43,11 +43,14 @@ def look(q: Tensor, k: Tensor, v: Tensor, options: dict[str, Any], padding: Padd
     b, _, n_q, n_kv = seen.shape
     keys, rows = padding.of(b, n_kv), padding.of(b, n_q)
     real = torch.ones(b, n_q, dtype=torch.bool) if rows is None else ~rows
+    if q.ndim != 4:
+        keys = None
+    on_first, on_padding = _weight_on(q, k, options, keys)
     sequences = _Sequences(b, real, keys, padding.only_claimed(b, n_kv))
-    faults = [*_inverted(q, options, sequences), *_attended(q, k, options, sequences)]
+    faults = [*_inverted(q, options, sequences), *_attended(on_padding, seen, sequences)]
     # A mask that is the wrong way round explains rows without keys.
     faults += _not_finite(seen) + ([] if faults and faults[0][0] == "inverted" else _without_keys(seen, real))
-    return Looked(b, n_q, n_kv, *_figures(seen, real), _marks(seen), faults)
+    return Looked(b, n_q, n_kv, *_figures(seen, on_first, real), _marks(seen), faults)
 
 
 @dataclass
@@ -58,7 +61,18 @@ class _Sequences:
     only_claimed: bool  #: and nothing but the mask itself says so
 
 
-def _figures(seen: Inspection, real: Tensor) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+def _weight_on(q: Tensor, k: Tensor, options: dict[str, Any], padding: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Each row's weight on the first key and on padding, [b, h, n_q]: attention over values of 1 there, 0 elsewhere."""
+    v = torch.zeros(*k.shape[:-1], 2)
+    v[..., :1, 0] = 1
+    if padding is not None:
+        v[..., 1] = padding[:, None]
+    o: Any = foveate.attention(q, k, v.to(k.dtype), **options)
+    first, on_padding = o.double().reshape(-1, *o.shape[-3:] if o.ndim > 2 else (1, *o.shape)).unbind(-1)
+    return first, on_padding
+
+
+def _figures(seen: Inspection, on_first: Tensor, real: Tensor) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     """Sums over rows of tokens that are not padding, and the largest weight and score."""
     b, h, n_q, _ = seen.shape
     of = {name: np.asarray(array).reshape(b, h, n_q) for name, array in seen.rows._asdict().items()}
@@ -67,11 +81,7 @@ def _figures(seen: Inspection, real: Tensor) -> tuple[Any, dict[str, Any], dict[
     def total(values: Any) -> Any:
         return np.where(known, values, 0).sum((0, 2))
 
-    heads = {name: np.asarray(array).reshape(b, h) for name, array in seen.heads._asdict().items()}
     saturated = (of["largest_weight"] > 0.99) & (of["keys"] > 1)
-    rows = known.sum((0, 2))
-    # The mass on key 0 is a mean over all rows of a head, so it is taken as that of the real ones.
-    on_first = np.nan_to_num(heads["first_key_mass"]).mean(0) if b else np.zeros(h)
     sums = {
         "effective_keys": total(np.exp(of["entropy"])),
         "visible_keys": total(of["keys"]),
@@ -79,10 +89,14 @@ def _figures(seen: Inspection, real: Tensor) -> tuple[Any, dict[str, Any], dict[
         "saturated": total(saturated),
         "jacobian": total(of["jacobian"]),
         "score_variance": total(of["product_variance"]),
-        "first_key_mass": on_first * rows,
+        "first_key_mass": total(on_first.numpy()),
     }
     largest = ("largest_weight", "largest_score")
-    return rows, sums, {name: np.where(known, of[name], -np.inf).max((0, 2), initial=-np.inf) for name in largest}
+    return (
+        known.sum((0, 2)),
+        sums,
+        {name: np.where(known, of[name], -np.inf).max((0, 2), initial=-np.inf) for name in largest},
+    )
 
 
 def _marks(seen: Inspection) -> dict[str, Any]:
@@ -158,17 +172,16 @@ def _inverted(q: Tensor, options: dict[str, Any], of: _Sequences) -> list[tuple[
     return [("inverted", f"the mask looks inverted: tokens see {only} alone, neither themselves nor those before")]
 
 
-def _attended(q: Tensor, k: Tensor, options: dict[str, Any], of: _Sequences) -> list[tuple[str, str]]:
-    """The weight that real tokens give to padding: attention over values that are 1 there and 0 elsewhere."""
-    if of.padding is None or q.ndim != 4 or not bool(of.padding.any()):
-        return []
-    v = of.padding[:, None, :, None].expand(*k.shape[:3], 1).to(k.dtype)
-    on_padding: Any = foveate.attention(q, k, v, **options)
+def _attended(on_padding: Tensor, seen: Inspection, of: _Sequences) -> list[tuple[str, str]]:
+    """Weight that tokens give to padding, where it is known; else what inspect says of keys that are 0 at the end."""
+    if of.padding is None:
+        zero = [each for each in seen.findings if each["kind"] == "padding" and each["most"] > _ATTENDED]
+        return [("padding", each["text"]["en"].rstrip(".")) for each in zero[:1]]
     rows = of.real & of.padding.any(1, keepdim=True) & (~of.padding).any(1, keepdim=True)
     if not bool(rows.any()):
         return []
-    by_head = (on_padding[..., 0].double() * rows[:, None, :]).nan_to_num().sum((0, 2)) / rows.sum()
-    if not bool((by_head > ATTENDED).any()):
+    by_head = (on_padding * rows[:, None, :]).nan_to_num().sum((0, 2)) / rows.sum()
+    if not bool((by_head > _ATTENDED).any()):
         return []
     mean, most = float(by_head.mean()), float(by_head.max())
     if mean > 0.99:

@@ -54,7 +54,17 @@ class _Replacement(Interception):
             self.report._leave(reason)
             return original()
         try:
-            o = scaled_dot_product_attention(**call._asdict())
+            # Argument by argument, since torch.compile of older versions cannot take a named tuple apart.
+            o = scaled_dot_product_attention(
+                call.query,
+                call.key,
+                call.value,
+                call.attn_mask,
+                call.dropout_p,
+                call.is_causal,
+                scale=call.scale,
+                enable_gqa=call.enable_gqa,
+            )
         except (TypeError, ValueError) as error:
             self.report._leave(str(error))
             return original()

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from foveate._options import ScoreOptions
@@ -70,9 +72,9 @@ class _Watching(Interception):
 
     def weights_wanted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Such a call has no attention call within; the same one without weights has."""
-        args = args[:13]
+        given = inspect.signature(F.multi_head_attention_forward).bind(*args, **kwargs).arguments
         with torch.no_grad():
-            self.inside_multi_head(*args, **{**kwargs, "need_weights": False, "training": False})
+            self.inside_multi_head(**{**given, "need_weights": False, "training": False})
 
     def _look(self, operands: Callable[[], tuple[Tensor, Tensor, Tensor, dict[str, Any]]]) -> None:
         place = self.place.name()

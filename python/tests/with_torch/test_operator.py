@@ -335,3 +335,28 @@ def test_int8_keys_in_pages_without_gradients(draw):
     options = {"k_scales": scales, "v_scales": scales, "block_table": table, "kv_lengths": torch.tensor([7, 5])}
     o = foveate.torch.attention(q, k, k, **options)
     assert torch.equal(o, foveate.attention(q, k, k, **options))
+
+
+def test_exported_programs_and_inference_mode(draw):
+    class Module(torch.nn.Module):
+        def forward(self, q, k):
+            return foveate.torch.attention(q, k, k, causal=True, window=(4, 0))
+
+    q, k = draw(2, 4, 9, 8), draw(2, 2, 9, 8)
+    n = torch.export.Dim("n", min=2)
+    program = torch.export.export(Module(), (q, k), dynamic_shapes=({2: n}, {2: n}))
+    assert "foveate.attention.default" in program.graph_module.code
+    q, k = draw(2, 4, 13, 8), draw(2, 2, 13, 8)
+    with torch.inference_mode():
+        expected = Module()(q, k)
+    assert torch.equal(program.module()(q, k), expected)
+
+
+def test_sizes_of_zero(draw):
+    for b, n_q, n_kv, d_v in ((0, 3, 4, 5), (2, 0, 4, 5), (2, 3, 0, 5), (2, 3, 4, 0)):
+        q, k, v = draw(b, 2, n_q, 8, grad=True), draw(b, 2, n_kv, 8, grad=True), draw(b, 2, n_kv, d_v, grad=True)
+        o, lse = foveate.torch.attention(q, k, v, return_lse=True)
+        assert o.shape == (b, 2, n_q, d_v)
+        assert n_kv or not o.any()
+        (o.sum() + torch.where(lse.isfinite(), lse, 0).sum()).backward()
+        assert all(x.grad.shape == x.shape and x.grad.isfinite().all() for x in (q, k, v))

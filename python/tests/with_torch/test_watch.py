@@ -157,6 +157,8 @@ def test_figures_are_those_of_inspect_over_real_tokens(ids):
         np.testing.assert_allclose(layer.figures["largest_weight"], largest.amax(0), rtol=1e-5)
         np.testing.assert_allclose(layer.figures["visible_keys"], (LENGTHS**2).sum() / LENGTHS.sum())
         np.testing.assert_allclose(layer.figures["saturated"], (largest > 0.99).double().mean(0))
+        on_first = weights[..., 0].transpose(1, 2)[real]
+        np.testing.assert_allclose(layer.figures["first_key_mass"], on_first.mean(0), rtol=1e-5)
 
 
 def test_the_report_fits_80_columns_and_marks_heads():
@@ -345,3 +347,46 @@ def test_ids_that_are_named(ids):
     with watch(model) as seen:
         model(ids)
     assert [fault.kind for fault in seen.faults] == ["padding"]
+
+
+def test_padding_that_nobody_tells_of_but_that_is_zero(draw):
+    class Bare(nn.Module):
+        def __init__(self):
+            super().__init__()
+            torch.manual_seed(3)
+            self.project = nn.Linear(8, 24, bias=False)
+
+        def forward(self, x):
+            return F.scaled_dot_product_attention(*self.project(x)[:, None].chunk(3, -1))
+
+    model, x = Bare(), draw(2, 16, 8)
+    with watch(model) as seen:
+        model(x)
+    assert seen.faults == []
+    x[0, 12:] = 0
+    with watch(model) as seen:
+        model(x)
+    assert [fault.kind for fault in seen.faults] == ["padding"]
+
+
+def test_weights_of_attention_with_arguments_by_place(draw):
+    x, padding = draw(9, 2, 32), torch.arange(9) >= torch.tensor([[9], [5]])
+
+    class ByPlace(nn.Module):
+        def __init__(self):
+            super().__init__()
+            torch.manual_seed(3)
+            self.of = nn.MultiheadAttention(32, 4)
+
+        def forward(self, x):
+            of = self.of
+            return F.multi_head_attention_forward(
+                x, x, x, 32, 4, of.in_proj_weight, of.in_proj_bias, None, None, False, 0.0, of.out_proj.weight,
+                of.out_proj.bias, True, padding,
+            )  # fmt: skip
+
+    model = ByPlace()
+    for right in (True, False):
+        with watch(model, padding=padding if right else ~padding) as seen:
+            model(x)
+        assert [fault.kind for fault in seen.faults] == ([] if right else ["inverted"]), seen.faults
