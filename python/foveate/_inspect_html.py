@@ -51,7 +51,8 @@ def _table(inspection: Inspection) -> str:
     more = f"<p>… {b * h - _MOST_HEADS:,} heads more</p>" if b * h > _MOST_HEADS else ""
     style = 'style="border-collapse:collapse;background:transparent;color:inherit"'
     table = f"<table {style}><thead><tr>{heading}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    return f'<div tabindex="0" style="overflow-x:auto;max-width:100%">{table}</div>{more}'  # narrow pages keep their width
+    # The table scrolls by itself where the page is narrow.
+    return f'<div tabindex="0" style="overflow-x:auto;max-width:100%">{table}</div>{more}'
 
 
 def _figure(value: float) -> str:
