@@ -16,7 +16,6 @@
 #include "cli/errors.h"
 #include "cli/inspect_json.h"
 #include "cli/inspect_look.h"
-#include "cli/inspect_view.h"
 #include "cli/interrupt.h"
 #include "cli/machine.h"
 #include "cli/progress.h"
@@ -45,7 +44,7 @@ Effort compute(const AttendArguments& arguments, const AttendInputs& inputs, con
 }
 
 std::string stats_of(const AttendArguments& arguments, const AttendInputs& inputs) {
-  InspectView view;
+  insight::View view;
   view.sinks = !arguments.sinks.empty();
   return json_of(look(arguments, inputs, {}), view);
 }

@@ -32,6 +32,7 @@
 #include "foveate/tbb.h"
 #include "foveate/tensor.h"
 #include "io/error.h"
+#include "text/width.h"
 
 namespace foveate::cli {
 namespace {
@@ -129,13 +130,13 @@ std::string figures(const ExperimentSetup& s, const ExperimentResult& r, Languag
   }};
   int names = 0, values = 0;
   for (const Figure& figure : all) {
-    names = std::max(names, display_width(figure.name));
-    values = std::max(values, display_width(figure.value));
+    names = std::max(names, text::display_width(figure.name));
+    values = std::max(values, text::display_width(figure.value));
   }
   std::string text;
   for (const Figure& figure : all) {
-    text +=
-        fmt::format("  {}  {}  {}\n", pad_right(figure.name, names), pad_left(figure.value, values), figure.meaning);
+    text += fmt::format("  {}  {}  {}\n", text::pad_right(figure.name, names), text::pad_left(figure.value, values),
+                        figure.meaning);
   }
   return text + "\n";
 }

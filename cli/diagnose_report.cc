@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "cli/wrapped.h"
+#include "text/wrapped.h"
 
 namespace foveate::cli {
 namespace {
@@ -65,10 +65,9 @@ Json right_rows_of(const diagnosis::RightRows& rows) {
 }  // namespace
 
 std::string diagnosis_text(const Diagnosis& diagnosis, const FileAxes& axes, bool with_lse, Language language) {
-  const auto in = language == Language::zh ? claims::Language::zh : claims::Language::en;
   std::string text;
-  for (const auto& [mark, words] : foveate::diagnosis::words(diagnosis, axes, with_lse, in)) {
-    text += hanging(mark, words, static_cast<int>(mark.size()), kWidth);
+  for (const auto& [mark, words] : foveate::diagnosis::words(diagnosis, axes, with_lse, language)) {
+    text += text::hanging(mark, words, static_cast<int>(mark.size()), kWidth);
   }
   return text;
 }

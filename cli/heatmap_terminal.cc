@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "text/width.h"
+
 namespace foveate::cli {
 namespace {
 
@@ -102,7 +104,7 @@ Lines draw_panel(const Panel& panel, const Style& style) {
   const Weights weights = pool_max(panel.weights, style.fit.pool);
   const int label = label_width(panel.weights);
   Lines lines = {panel.title, axes(style.language),
-                 pad_right("", label + 1) + column_ticks(weights.columns, style.fit)};
+                 text::pad_right("", label + 1) + column_ticks(weights.columns, style.fit)};
   for (int64_t i = 0; i < weights.rows; ++i) {
     std::string line = fmt::format("{:>{}} ", i * style.fit.pool, label);
     for (int64_t j = 0; j < weights.columns; ++j) line += draw_cell(weights.at(i, j), style);
@@ -118,8 +120,8 @@ Lines draw_panel(const Panel& panel, const Style& style) {
 
 int panel_width(const Panel& panel, const Fit& fit, Language language) {
   const int64_t cells = (panel.weights.columns + fit.pool - 1) / fit.pool;
-  return std::max({label_width(panel.weights) + 1 + static_cast<int>(cells) * fit.cell, display_width(panel.title),
-                   display_width(axes(language))});
+  return std::max({label_width(panel.weights) + 1 + static_cast<int>(cells) * fit.cell,
+                   text::display_width(panel.title), text::display_width(axes(language))});
 }
 
 bool fits(std::span<const Panel> panels, const Fit& fit, int width, Language language) {
@@ -171,8 +173,8 @@ std::string beside_one_another(const std::vector<Lines>& drawn) {
     for (size_t panel = 0; panel < drawn.size(); ++panel) {
       const bool last = panel + 1 == drawn.size();
       int width = 0;
-      for (const std::string& each : drawn[panel]) width = std::max(width, display_width(each));
-      text += last ? drawn[panel][line] + "\n" : pad_right(drawn[panel][line], width + kGap);
+      for (const std::string& each : drawn[panel]) width = std::max(width, text::display_width(each));
+      text += last ? drawn[panel][line] + "\n" : text::pad_right(drawn[panel][line], width + kGap);
     }
   }
   return text;

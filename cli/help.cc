@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "cli/wrapped.h"
+#include "text/wrapped.h"
 
 namespace foveate::cli {
 namespace {
@@ -26,7 +26,7 @@ std::string tied(std::string text) {
 }
 
 std::string paragraph(const std::string& head, const std::string& text, int indent) {
-  std::string set = hanging(head, tied(text), indent);
+  std::string set = text::hanging(head, tied(text), indent);
   std::replace(set.begin(), set.end(), kTied, ' ');
   return set;
 }

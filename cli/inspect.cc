@@ -19,11 +19,11 @@
 #include "cli/inspect_figure.h"
 #include "cli/inspect_json.h"
 #include "cli/inspect_look.h"
-#include "cli/inspect_text.h"
-#include "cli/inspect_view.h"
 #include "cli/locale.h"
 #include "cli/option_value.h"
 #include "cli/terminal.h"
+#include "insight/tables.h"
+#include "insight/view.h"
 
 namespace foveate::cli {
 namespace {
@@ -43,7 +43,7 @@ struct InspectArguments {
 };
 
 /// "all", "7" or "0,15", both ends inclusive, of n queries or keys.
-Range range_of(std::string_view option, const std::optional<std::string>& text, int64_t n, const char* what) {
+insight::Range range_of(std::string_view option, const std::optional<std::string>& text, int64_t n, const char* what) {
   if (!text) return {};
   if (*text == "all") return {0, n};
   std::vector<int64_t> ends;
@@ -83,13 +83,12 @@ void check(const InspectArguments& arguments) {
   check_files(input_files(arguments.problem), outputs);
 }
 
-InspectView view_of(const InspectArguments& arguments, const AttentionShape& shape) {
-  InspectView view{.rows = range_of("--rows", arguments.rows, shape.n_q, "queries"),
-                   .keys = range_of("--keys", arguments.keys, shape.n_kv, "keys"),
-                   .sink_keys = arguments.sink_keys,
-                   .sinks = !arguments.problem.sinks.empty(),
-                   .asks_layout = arguments.problem.layout == Layout::bhnd && shape.n_q == shape.n_kv &&
-                                  shape.n_q > 1 && shape.h_q > 2 * shape.n_q};
+insight::View view_of(const InspectArguments& arguments, const AttentionShape& shape) {
+  insight::View view{.rows = range_of("--rows", arguments.rows, shape.n_q, "queries"),
+                     .keys = range_of("--keys", arguments.keys, shape.n_kv, "keys"),
+                     .sink_keys = arguments.sink_keys,
+                     .sinks = !arguments.problem.sinks.empty(),
+                     .asks_layout = insight::looks_exchanged(shape, arguments.problem.layout)};
   for (const int64_t key : view.sink_keys) {
     if (key >= shape.n_kv) {
       throw WrongUse(fmt::format("--sink-keys: {}: there are {} keys, counted from 0", key, shape.n_kv));
@@ -104,7 +103,7 @@ void run(const InspectArguments& arguments) {
   PieceLimits limits;
   limits.whole = std::numeric_limits<int64_t>::max();  // figures want all keys at hand
   const AttendInputs inputs = load_inputs(arguments.problem, limits);
-  const InspectView view = view_of(arguments, inputs.shape);
+  const insight::View view = view_of(arguments, inputs.shape);
   const bool draws = !arguments.figure.empty();
   if (draws && (inputs.shape.n_q == 0 || inputs.shape.n_kv == 0 || inputs.shape.b * inputs.shape.h_q == 0)) {
     throw WrongUse("--figure: no heads, no queries or no keys to draw; leave it out");
@@ -120,7 +119,7 @@ void run(const InspectArguments& arguments) {
     write_whole(arguments.figure, figure_of(report, arguments.pooling, is_png(arguments.figure), language));
   }
   write_whole("-", arguments.json ? json_of(report, view)
-                                  : text_of(report, view, standard_output(ColorChoice::never).width, language));
+                                  : insight::tables(report, view, standard_output(ColorChoice::never).width, language));
 }
 
 Manual manual() {

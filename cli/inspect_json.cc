@@ -35,7 +35,7 @@ Json most_received(const insight::Report& report, int64_t head) {
   Json all = Json::array();
   for (int64_t i = 0; i < n; ++i) {
     const int64_t key = keys[static_cast<size_t>(i)];
-    all.push_back({{"key", key}, {"mass", received[key]}, {"share", mass_on(report, head, {key})}});
+    all.push_back({{"key", key}, {"mass", received[key]}, {"share", insight::mass_on(report, head, {key})}});
   }
   return all;
 }
@@ -53,7 +53,7 @@ Json trace_of(const NotFinite& t, const insight::Report& report) {
           {"text", insight::words(t, report).en}};
 }
 
-Json head_of(const insight::Report& report, int64_t head, const InspectView& view) {
+Json head_of(const insight::Report& report, int64_t head, const insight::View& view) {
   const HeadFigures& f = report.heads[static_cast<size_t>(head)];
   const double scale = report.scale;
   Json json = {{"batch", head / report.shape.h_q},
@@ -76,7 +76,7 @@ Json head_of(const insight::Report& report, int64_t head, const InspectView& vie
                {"jacobian_mean", f.jacobian_mean},
                {"first_key_mass", f.first_key_mass},
                {"sink_mass", view.sinks ? Json(f.sink_mass) : Json()}};
-  if (!view.sink_keys.empty()) json["sink_keys_mass"] = mass_on(report, head, view.sink_keys);
+  if (!view.sink_keys.empty()) json["sink_keys_mass"] = insight::mass_on(report, head, view.sink_keys);
   json["most_received"] = most_received(report, head);
   json["trace"] = trace_of(report.traces[static_cast<size_t>(head)], report);
   return json;
@@ -125,7 +125,7 @@ Json findings_of(const insight::Report& report) {
 
 }  // namespace
 
-std::string json_of(const insight::Report& report, const InspectView& view) {
+std::string json_of(const insight::Report& report, const insight::View& view) {
   const AttentionShape& s = report.shape;
   Json json = {
       {"foveate", FOVEATE_VERSION},
@@ -151,7 +151,7 @@ std::string json_of(const insight::Report& report, const InspectView& view) {
                                 {"head", head % s.h_q},
                                 {"key", j},
                                 {"mass", report.received_of(head)[j]},
-                                {"share", mass_on(report, head, {j})}});
+                                {"share", insight::mass_on(report, head, {j})}});
       }
     }
   }

@@ -6,13 +6,13 @@
 
 #include <string>
 
-#include "cli/inspect_view.h"
 #include "insight/report.h"
+#include "insight/view.h"
 
 namespace foveate::cli {
 
 /// One object, its line ended. Figures that there are none of are null.
-std::string json_of(const insight::Report& report, const InspectView& view);
+std::string json_of(const insight::Report& report, const insight::View& view);
 
 }  // namespace foveate::cli
 

@@ -6,9 +6,11 @@
 
 #include <string_view>
 
+#include "claims/text.h"
+
 namespace foveate::cli {
 
-enum class Language { en, zh };
+using claims::Language;
 
 /// The language of messages by POSIX rules: the first of LC_ALL, LC_MESSAGES and LANG that is set and not empty
 /// decides; Chinese where it begins with "zh", else English.

@@ -7,7 +7,7 @@
 #include <cctype>
 #include <string_view>
 
-#include "cli/wrapped.h"
+#include "text/wrapped.h"
 
 namespace foveate::cli {
 namespace {
@@ -45,7 +45,7 @@ std::string escaped(std::string_view text) {
 /// A paragraph, in lines as short as roff's readers like them.
 std::string filled(const std::string& text) {
   std::string roff;
-  for (const std::string& line : wrapped(text, 72)) roff += escaped(line) + "\n";
+  for (const std::string& line : text::wrapped(text, 72)) roff += escaped(line) + "\n";
   return roff;
 }
 

@@ -1,11 +1,8 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
-// What standard output can show, and how wide text stands on it.
+// What standard output can show.
 #ifndef FOVEATE_CLI_TERMINAL_H_
 #define FOVEATE_CLI_TERMINAL_H_
-
-#include <string>
-#include <string_view>
 
 namespace foveate::cli {
 
@@ -28,16 +25,6 @@ int terminal_width(int fd);
 /// Standard output's: its width if it is a terminal (80 columns elsewhere), and 24-bit colour where COLORTERM tells of
 /// it.
 Terminal standard_output(ColorChoice choice);
-
-/// Columns that UTF-8 text takes on a terminal: two for Chinese characters and full-width forms, none for the escapes
-/// that set colours, one for all others.
-int display_width(std::string_view text);
-
-/// The text with spaces after it, `width` columns in all; unchanged where it is wider.
-std::string pad_right(std::string_view text, int width);
-
-/// The same with the spaces before it.
-std::string pad_left(std::string_view text, int width);
 
 }  // namespace foveate::cli
 

@@ -143,7 +143,7 @@ std::vector<Tried> try_all(const std::vector<const Claim*>& wanted, claims::Run 
 }
 
 /// All of them or none.
-void write_files(const VerifyArguments& arguments, const VerifyReport& report, claims::Language language) {
+void write_files(const VerifyArguments& arguments, const VerifyReport& report, Language language) {
   std::vector<io::OutputFile> files;
   const auto write = [&files](const std::string& path, const std::string& text) {
     files.emplace_back(path).write(text.data(), text.size());
@@ -164,8 +164,7 @@ void write_files(const VerifyArguments& arguments, const VerifyReport& report, c
 
 int run(const VerifyArguments& arguments) {
   const std::vector<const Claim*> wanted = wanted_claims(arguments.names);
-  const claims::Language language =
-      parse_language(arguments.lang) == Language::zh ? claims::Language::zh : claims::Language::en;
+  const Language language = parse_language(arguments.lang);
   if (arguments.list) {
     if (arguments.figures || arguments.markdown)
       throw WrongUse("--list: measures nothing; leave out --figures and --markdown");

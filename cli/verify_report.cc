@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "cli/terminal.h"
-#include "cli/wrapped.h"
 #include "foveate/target.h"
+#include "text/width.h"
+#include "text/wrapped.h"
 
 namespace foveate::cli {
 namespace {
@@ -28,7 +28,7 @@ constexpr size_t kMostPoints = 16;  // of a series, told one by one
 /// "  expected    ..." with the lines after the first below the text.
 std::string entry(const Text& name, const std::string& text, Language language) {
   constexpr int kIndent = 14;
-  return hanging("    " + pad_right(name.in(language), kIndent - 4), text, kIndent);
+  return text::hanging("    " + text::pad_right(name.in(language), kIndent - 4), text, kIndent);
 }
 
 std::string x_text(const Series& series, const Point& point, Language language) {
@@ -44,8 +44,8 @@ std::string value_text(const Series& series, const Point& point, Language langua
   if (!point.expected) return value;
   const Text expected = series.bounded ? claims::text("at most {:.4g}", "至多 {:.4g}", *point.expected)
                                        : claims::text("expected {:.4g}", "应为 {:.4g}", *point.expected);
-  const bool fits = display_width(value) < kExpectedAt - kValueAt;
-  return (fits ? pad_right(value, kExpectedAt - kValueAt) : value + "\n" + std::string(kExpectedAt, ' ')) +
+  const bool fits = text::display_width(value) < kExpectedAt - kValueAt;
+  return (fits ? text::pad_right(value, kExpectedAt - kValueAt) : value + "\n" + std::string(kExpectedAt, ' ')) +
          expected.in(language);
 }
 
@@ -60,7 +60,7 @@ std::string measured_text(const claims::Evidence& evidence, Language language) {
       continue;
     }
     for (const Point& point : series.points) {
-      result += std::string(kNameAt, ' ') + pad_right(x_text(series, point, language), kValueAt - kNameAt) +
+      result += std::string(kNameAt, ' ') + text::pad_right(x_text(series, point, language), kValueAt - kNameAt) +
                 value_text(series, point, language) + "\n";
     }
   }
@@ -136,17 +136,17 @@ std::string verify_text(const VerifyReport& report, Language language) {
       report.seed, report.quick ? say("quick samples", "快速抽样") : say("all samples", "全部样本"), active_target());
   int name_width = 0, verdict_width = 0;
   for (const Tried& one : report.tried) {
-    name_width = std::max(name_width, display_width(one.claim->name));
-    verdict_width = std::max(verdict_width, display_width(text_of(one.judgement.verdict).in(language)));
+    name_width = std::max(name_width, text::display_width(one.claim->name));
+    verdict_width = std::max(verdict_width, text::display_width(text_of(one.judgement.verdict).in(language)));
   }
   const std::string* family = nullptr;
   for (const Tried& one : report.tried) {
     if (family == nullptr || (*family != one.claim->family && !report.chosen)) result += "\n";
     family = &one.claim->family;
-    const std::string head = fmt::format("  {}  {}  ", pad_right(one.claim->name, name_width),
-                                         pad_right(text_of(one.judgement.verdict).in(language), verdict_width));
-    result += hanging(head, one.judgement.figure.in(language), display_width(head));
-    result += hanging("    ", one.judgement.why.in(language), 4);
+    const std::string head = fmt::format("  {}  {}  ", text::pad_right(one.claim->name, name_width),
+                                         text::pad_right(text_of(one.judgement.verdict).in(language), verdict_width));
+    result += text::hanging(head, one.judgement.figure.in(language), text::display_width(head));
+    result += text::hanging("    ", one.judgement.why.in(language), 4);
     if (!one.as_recorded()) {
       result += fmt::format(fmt::runtime(say("    NOT AS RECORDED: {}\n", "    与记录不符，记录为：{}\n")),
                             text_of(one.claim->recorded).in(language));
@@ -155,23 +155,24 @@ std::string verify_text(const VerifyReport& report, Language language) {
   }
   const std::vector<std::string> differing = report.differing();
   if (!report.chosen) result += "\n";
-  result +=
-      hanging("",
-              std::string(say(
-                  "Intervals are of 95 %: t for means and variances, Wilson's for shares, bootstrap for percentiles.",
-                  "区间为 95 %：均值与方差用 t，比例用 Wilson，百分位数用自助法。")) +
-                  (report.chosen ? ""
-                                 : say(" --claim, --markdown and --json tell what was expected and measured.",
-                                       "预期与全部实测值见 --claim、--markdown、--json。")),
-              0);
-  result += differing.empty() ? fmt::format(fmt::runtime(say("{} tried; each verdict is the one recorded.\n",
-                                                             "共检验 {} 条，结论都与记录一致。\n")),
-                                            report.tried.size())
-                              : hanging("",
-                                        fmt::format(fmt::runtime(say("{} of {} verdicts are not as recorded: {}",
-                                                                     "{} 条与记录不符（共 {} 条）：{}")),
-                                                    differing.size(), report.tried.size(), fmt::join(differing, ", ")),
-                                        0);
+  result += text::hanging(
+      "",
+      std::string(
+          say("Intervals are of 95 %: t for means and variances, Wilson's for shares, bootstrap for percentiles.",
+              "区间为 95 %：均值与方差用 t，比例用 Wilson，百分位数用自助法。")) +
+          (report.chosen ? ""
+                         : say(" --claim, --markdown and --json tell what was expected and measured.",
+                               "预期与全部实测值见 --claim、--markdown、--json。")),
+      0);
+  result += differing.empty()
+                ? fmt::format(fmt::runtime(say("{} tried; each verdict is the one recorded.\n",
+                                               "共检验 {} 条，结论都与记录一致。\n")),
+                              report.tried.size())
+                : text::hanging("",
+                                fmt::format(fmt::runtime(say("{} of {} verdicts are not as recorded: {}",
+                                                             "{} 条与记录不符（共 {} 条）：{}")),
+                                            differing.size(), report.tried.size(), fmt::join(differing, ", ")),
+                                0);
   return result;
 }
 

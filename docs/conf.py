@@ -4,6 +4,8 @@
 import re
 from pathlib import Path
 
+from sphinx.pycode import ModuleAnalyzer
+
 ROOT = Path(__file__).parent.parent
 
 project = "foveate"
@@ -19,6 +21,9 @@ copybutton_exclude = ".linenos, .gp, .go"  # what a console prints is not copied
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
+autodoc_mock_imports = ["torch", "transformers"]  # foveate.torch is told about without them
+napoleon_use_ivar = True
+napoleon_attr_annotations = False
 
 breathe_projects = {name: str(ROOT / "build/docs/doxygen" / name) for name in ("cpp", "c")}
 breathe_default_project = "cpp"
@@ -54,6 +59,15 @@ def formulas_stand_as_written(app, what, name, obj, options, lines):
             lines[i] += ":"
 
 
+def one_signature_each(app):
+    """A function is shown as it is defined, with its defaults; its overloads are for type checkers."""
+    for source in (ROOT / "python" / "foveate").glob("_*.py"):
+        analyzer = ModuleAnalyzer.for_module("foveate" if source.stem == "__init__" else f"foveate.{source.stem}")
+        analyzer.analyze()
+        analyzer.overloads.clear()
+
+
 def setup(app):
+    app.connect("builder-inited", one_signature_each)
     app.connect("autodoc-process-docstring", formulas_stand_as_written, priority=400)  # before Napoleon
     app.connect("source-read", link_to_headers)

@@ -6,8 +6,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "cli/terminal.h"
 #include "tests/cli_fixture.h"
+#include "text/width.h"
 
 namespace foveate {
 namespace {
@@ -53,7 +53,7 @@ class CliDiagnose : public CliTest {
   static int widest(const std::string& text) {
     std::istringstream lines(text);
     int most = 0;
-    for (std::string line; std::getline(lines, line);) most = std::max(most, cli::display_width(line));
+    for (std::string line; std::getline(lines, line);) most = std::max(most, text::display_width(line));
     return most;
   }
 };

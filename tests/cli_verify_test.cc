@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/terminal.h"
 #include "cli/verify_report.h"
-#include "cli/wrapped.h"
 #include "tests/cli_fixture.h"
+#include "text/width.h"
+#include "text/wrapped.h"
 
 namespace foveate {
 namespace {
@@ -26,7 +26,7 @@ Words with(Words words, const Words& more) {
 int widest(const std::string& text) {
   std::istringstream lines(text);
   int most = 0;
-  for (std::string line; std::getline(lines, line);) most = std::max(most, cli::display_width(line));
+  for (std::string line; std::getline(lines, line);) most = std::max(most, text::display_width(line));
   return most;
 }
 
@@ -210,14 +210,14 @@ TEST(VerifyReport, OrNoneWhereAllAre) {
 }
 
 TEST(VerifyReport, WrapsAtSpacesAndBetweenChineseCharacters) {
-  EXPECT_EQ(cli::wrapped("one two three", 7), (Words{"one two", "three"}));
-  EXPECT_EQ(cli::wrapped("in 95 % of", 7), (Words{"in 95 %", "of"}));
-  EXPECT_EQ(cli::wrapped("in 95 % of", 5), (Words{"in", "95 %", "of"}));
-  EXPECT_EQ(cli::wrapped("长度加倍，时间", 8), (Words{"长度加", "倍，时间"}));  // no line begins with a comma
-  EXPECT_EQ(cli::wrapped("键（查询）", 4), (Words{"键", "（查", "询）"}));      // nor ends with an opening bracket
-  EXPECT_EQ(cli::wrapped("用 softmax 归一", 10), (Words{"用 softmax", "归一"}));
-  EXPECT_EQ(cli::wrapped("unbreakable", 4), Words{"unbreakable"});
-  EXPECT_EQ(cli::wrapped("", 4), Words{""});
+  EXPECT_EQ(text::wrapped("one two three", 7), (Words{"one two", "three"}));
+  EXPECT_EQ(text::wrapped("in 95 % of", 7), (Words{"in 95 %", "of"}));
+  EXPECT_EQ(text::wrapped("in 95 % of", 5), (Words{"in", "95 %", "of"}));
+  EXPECT_EQ(text::wrapped("长度加倍，时间", 8), (Words{"长度加", "倍，时间"}));  // no line begins with a comma
+  EXPECT_EQ(text::wrapped("键（查询）", 4), (Words{"键", "（查", "询）"}));      // nor ends with an opening bracket
+  EXPECT_EQ(text::wrapped("用 softmax 归一", 10), (Words{"用 softmax", "归一"}));
+  EXPECT_EQ(text::wrapped("unbreakable", 4), Words{"unbreakable"});
+  EXPECT_EQ(text::wrapped("", 4), Words{""});
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "cli/heatmap_svg.h"
 #include "cli/heatmap_terminal.h"
 #include "cli/terminal.h"
+#include "text/width.h"
 
 namespace foveate::cli {
 namespace {
@@ -32,7 +33,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 int widest_line(const std::string& text) {
   int width = 0;
-  for (const std::string& line : lines_of(text)) width = std::max(width, display_width(line));
+  for (const std::string& line : lines_of(text)) width = std::max(width, text::display_width(line));
   return width;
 }
 
@@ -43,13 +44,13 @@ size_t count(const std::string& text, const std::string& part) {
 }
 
 TEST(DisplayWidth, CountsColumns) {
-  EXPECT_EQ(display_width("key j"), 5);
-  EXPECT_EQ(display_width("键 key"), 6);
-  EXPECT_EQ(display_width("（√d_k，░）"), 11);  // full-width punctuation is wide, the rest is not
-  EXPECT_EQ(display_width("\x1b[38;5;16;48;2;1;2;3m 76 \x1b[0m"), 4);
-  EXPECT_EQ(pad_right("键", 4), "键  ");
-  EXPECT_EQ(pad_left("键", 4), "  键");
-  EXPECT_EQ(pad_left("too wide", 3), "too wide");
+  EXPECT_EQ(text::display_width("key j"), 5);
+  EXPECT_EQ(text::display_width("键 key"), 6);
+  EXPECT_EQ(text::display_width("（√d_k，░）"), 11);  // full-width punctuation is wide, the rest is not
+  EXPECT_EQ(text::display_width("\x1b[38;5;16;48;2;1;2;3m 76 \x1b[0m"), 4);
+  EXPECT_EQ(text::pad_right("键", 4), "键  ");
+  EXPECT_EQ(text::pad_left("键", 4), "  键");
+  EXPECT_EQ(text::pad_left("too wide", 3), "too wide");
 }
 
 TEST(PoolMax, KeepsThePeakOfEachSquare) {
@@ -153,7 +154,7 @@ TEST(TerminalHeatmap, AlignsTheSecondPanelBehindChineseText) {
                                        Panel{"缩放后", "", diagonal(8).weights}};
   const std::vector<std::string> lines = lines_of(terminal_heatmap(panels, {80, ColorDepth::none}, Language::zh));
   const auto column_of = [](const std::string& line, const std::string& part) {
-    return display_width(line.substr(0, line.rfind(part)));
+    return text::display_width(line.substr(0, line.rfind(part)));
   };
   EXPECT_EQ(column_of(lines[0], "缩放后"), 39);
   EXPECT_EQ(column_of(lines[1], "查询"), 39);

@@ -17,7 +17,7 @@
 #include "cli/help.h"
 #include "cli/man_page.h"
 #include "cli/program.h"
-#include "cli/terminal.h"
+#include "text/width.h"
 
 namespace foveate::cli {
 namespace {
@@ -67,7 +67,7 @@ Words lines_of(const std::string& text) {
 TEST_F(Help, FitsIntoEightyColumns) {
   ASSERT_EQ(all_.size(), 10u);
   for (const Command* command : all_) {
-    for (const std::string& line : lines_of(help_text(*command))) EXPECT_LE(display_width(line), 80) << line;
+    for (const std::string& line : lines_of(help_text(*command))) EXPECT_LE(text::display_width(line), 80) << line;
   }
 }
 

@@ -50,7 +50,7 @@ const std::vector<Layer> kLayers = {
     {"c", {"c/"}, {"tensor", "status", "api"}},
     {"reference", {"reference/"}, {}},
     {"io", {"io/"}, {"tensor", "status", "api"}},
-    {"text", {"claims/text.h"}, {}},
+    {"text", {"claims/text.h", "text/"}, {}},
     {"claims", {"claims/"}, {"tensor", "status", "api", "text"}},
     {"insight", {"insight/"}, {"tensor", "status", "api", "text"}},
     {"diagnosis", {"diagnosis/"}, {"tensor", "status", "api", "text"}},

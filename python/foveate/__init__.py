@@ -16,10 +16,10 @@ from foveate._attention import (
     attention,
     attention_backward,
 )
-from foveate._diagnose import Diagnosis, diagnose
+from foveate._diagnose import Diagnosis, Explanation, Mistake, diagnose
 from foveate._info import Info, info, pin_target
-from foveate._inspect import Inspection, inspect
-from foveate._kv_cache import KvCache
+from foveate._inspect import Finding, HeadFigures, Inspection, Maps, NotFinite, RowFigures, Similar, Top, inspect
+from foveate._kv_cache import KvCache, Usage
 from foveate._linear import LinearGradients, linear_attention, linear_attention_backward
 from foveate._sdpa import scaled_dot_product_attention
 from foveate._state import dropout_mask, make_blocks, merge
@@ -27,14 +27,24 @@ from foveate._state import dropout_mask, make_blocks, merge
 __all__ = [
     "AdditiveGradients",
     "Diagnosis",
+    "Explanation",
+    "Finding",
     "Gradients",
+    "HeadFigures",
     "Info",
     "Inspection",
     "KvCache",
     "LinearGradients",
+    "Maps",
+    "Mistake",
+    "NotFinite",
     "OutputAndLse",
     "OutputAndWeights",
     "OutputLseAndWeights",
+    "RowFigures",
+    "Similar",
+    "Top",
+    "Usage",
     "additive_attention",
     "additive_attention_backward",
     "attention",

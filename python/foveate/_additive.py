@@ -3,27 +3,42 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, NamedTuple, Unpack
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, Unpack, overload
 
 from foveate import _engine
-from foveate._arrays import FLOATS, ArrayT, View, computing, make, view_of
-from foveate._attention import result_of
-from foveate._operands import Operands, Output, engines
-from foveate._options import AttentionOptions, check_names, threads_of
+from foveate._arrays import ArrayT, Lists, View, computing, make, view_of
+from foveate._attention import MainT, OutputAndLse, OutputAndWeights, OutputLseAndWeights, Outputs, result_of
+from foveate._names import names_checked
+from foveate._operands import Operands, Output, engines, written
+from foveate._options import AttentionOptions, boolean, threads_of
+
+OtherT = TypeVar("OtherT")
 
 
-class AdditiveGradients(NamedTuple, Generic[ArrayT]):
-    """Gradients of additive attention's inputs; None where one was not asked for."""
+class AdditiveGradients(NamedTuple, Generic[MainT, OtherT]):
+    """Gradients of additive attention's inputs; None where one was not asked for.
 
-    dq: ArrayT | None = None
-    dk: ArrayT | None = None
-    dv: ArrayT | None = None
-    dbias: ArrayT | None = None
-    dsinks: ArrayT | None = None
-    dw_q: ArrayT | None = None
-    dw_k: ArrayT | None = None
-    dw: ArrayT | None = None
-    db: ArrayT | None = None
+    Attributes:
+        dq: shaped as q.
+        dk: shaped as k.
+        dv: shaped as v.
+        dbias: shaped as bias.
+        dsinks: [h_q].
+        dw_q: [d_a, d_k].
+        dw_k: [d_a, d_k].
+        dw: [d_a].
+        db: [d_a]; None where there was no b.
+    """
+
+    dq: MainT
+    dk: MainT
+    dv: MainT
+    dbias: OtherT | None
+    dsinks: OtherT | None
+    dw_q: MainT
+    dw_k: MainT
+    dw: MainT
+    db: OtherT | None
 
 
 def _parameters(w_q: Any, w_k: Any, w: Any, b: Any) -> tuple[View | None, ...]:
@@ -36,8 +51,36 @@ def _parameters(w_q: Any, w_k: Any, w: Any, b: Any) -> tuple[View | None, ...]:
     return tuple(views)
 
 
+# fmt: off
+@overload
 def additive_attention(
-    q: ArrayT,
+    q: ArrayT | Lists, k: Any, v: Any, w_q: Any, w_k: Any, w: Any, b: Any = None, *, out: Any = None,
+    return_lse: Literal[False] = False, return_weights: Literal[False] = False, **options: Unpack[AttentionOptions],
+) -> ArrayT: ...
+@overload
+def additive_attention(
+    q: ArrayT | Lists, k: Any, v: Any, w_q: Any, w_k: Any, w: Any, b: Any = None, *, out: Any = None,
+    return_lse: Literal[True], return_weights: Literal[False] = False, **options: Unpack[AttentionOptions],
+) -> OutputAndLse[ArrayT]: ...
+@overload
+def additive_attention(
+    q: ArrayT | Lists, k: Any, v: Any, w_q: Any, w_k: Any, w: Any, b: Any = None, *, out: Any = None,
+    return_lse: Literal[False] = False, return_weights: Literal[True], **options: Unpack[AttentionOptions],
+) -> OutputAndWeights[ArrayT]: ...
+@overload
+def additive_attention(
+    q: ArrayT | Lists, k: Any, v: Any, w_q: Any, w_k: Any, w: Any, b: Any = None, *, out: Any = None,
+    return_lse: Literal[True], return_weights: Literal[True], **options: Unpack[AttentionOptions],
+) -> OutputLseAndWeights[ArrayT]: ...
+@overload
+def additive_attention(
+    q: ArrayT | Lists, k: Any, v: Any, w_q: Any, w_k: Any, w: Any, b: Any = None, *, out: Any = None,
+    return_lse: bool = False, return_weights: bool = False, **options: Unpack[AttentionOptions],
+) -> Outputs[ArrayT]: ...
+# fmt: on
+@names_checked(AttentionOptions)
+def additive_attention(
+    q: ArrayT | Lists,
     k: Any,
     v: Any,
     w_q: Any,
@@ -49,7 +92,7 @@ def additive_attention(
     return_lse: bool = False,
     return_weights: bool = False,
     **options: Unpack[AttentionOptions],
-) -> Any:
+) -> Outputs[ArrayT]:
     """Attention with a small network for a score: s_ij = scale * w . tanh(w_q q_i + b + w_k k_j), scale 1 unless given.
 
     Args:
@@ -68,9 +111,8 @@ def additive_attention(
     array([[0.72392747, 0.27607253],
            [0.72392747, 0.27607253]])
     """
-    check_names(options, AttentionOptions, "additive_attention")
     of, parameters = Operands(q, k, v, options), _parameters(w_q, w_k, w, b)
-    outputs = of.outputs(out, return_lse, return_weights)
+    outputs = of.outputs(out, boolean(return_lse, "return_lse"), boolean(return_weights, "return_weights"))
     _engine.additive_attention(
         *of.arrays,
         *parameters,
@@ -78,12 +120,29 @@ def additive_attention(
         options=of.options,
         threads=threads_of(options.get("threads")),
     )
-    return result_of(q, *outputs)
+    return result_of(q, *outputs)  # type: ignore[no-any-return]
 
 
+# fmt: off
+@overload
+def additive_attention_backward(
+    d_o: Any, q: ArrayT | Lists, k: Any, v: Any, w_q: Any, w_k: Any, w: Any, b: Any, o: Any, lse: Any, *,
+    dq: Literal[True] = True, dk: Literal[True] = True, dv: Literal[True] = True,
+    dbias: bool = False, dsinks: bool = False, dw_q: Literal[True] = True, dw_k: Literal[True] = True,
+    dw: Literal[True] = True, db: bool | None = None, **options: Unpack[AttentionOptions],
+) -> AdditiveGradients[ArrayT, ArrayT]: ...
+@overload
+def additive_attention_backward(
+    d_o: Any, q: ArrayT | Lists, k: Any, v: Any, w_q: Any, w_k: Any, w: Any, b: Any, o: Any, lse: Any, *,
+    dq: bool = True, dk: bool = True, dv: bool = True,
+    dbias: bool = False, dsinks: bool = False, dw_q: bool = True, dw_k: bool = True,
+    dw: bool = True, db: bool | None = None, **options: Unpack[AttentionOptions],
+) -> AdditiveGradients[ArrayT | None, ArrayT]: ...
+# fmt: on
+@names_checked(AttentionOptions)
 def additive_attention_backward(
     d_o: Any,
-    q: ArrayT,
+    q: ArrayT | Lists,
     k: Any,
     v: Any,
     w_q: Any,
@@ -103,7 +162,7 @@ def additive_attention_backward(
     dw: bool = True,
     db: bool | None = None,
     **options: Unpack[AttentionOptions],
-) -> AdditiveGradients[ArrayT]:
+) -> AdditiveGradients[Any, Any]:
     """The gradients of additive attention, from what additive_attention was given and returned.
 
     Args:
@@ -126,7 +185,6 @@ def additive_attention_backward(
     >>> additive_attention_backward(x, x, x, x, w, w, np.ones(1), None, o, lse).dw_q.shape
     (1, 2)
     """
-    check_names(options, AttentionOptions, "additive_attention_backward")
     of, parameters = Operands(q, k, v, options), _parameters(w_q, w_k, w, b)
     before, wanted = of.backward(d_o, o, lse), of.gradients(dq, dk, dv, dbias, dsinks)
     db = b is not None if db is None else db
@@ -143,5 +201,5 @@ def _gradient(of: Operands, parameter: View | None) -> Output:
     if parameter is None:
         raise ValueError("db: given without b")
     main = computing(of.q.dtype)
-    array = make(parameter.shape, main if parameter.dtype == FLOATS[0] else parameter.dtype)
-    return Output(array, array)
+    array = make(parameter.shape, written(parameter.dtype, main))
+    return Output(array, array, dtype=parameter.dtype)

@@ -8,7 +8,8 @@ keeps it, and the engine reads it off the buffer's format.
 from __future__ import annotations
 
 import sys
-from typing import Any, Protocol, TypeAlias, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +26,17 @@ class Array(Protocol):
     def dtype(self) -> Any: ...
 
 
-ArrayT = TypeVar("ArrayT", bound=Array)
 View: TypeAlias = npt.NDArray[Any]
+Lists: TypeAlias = Sequence[Any]  #: numbers in lists, whose results are NumPy's
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    ArrayT = TypeVar("ArrayT", bound=Array, default=View)
+else:
+    from typing import TypeVar
+
+    ArrayT = TypeVar("ArrayT", bound=Array)
 
 BFLOAT16 = np.dtype([("bfloat16", np.uint16)])
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.float16), BFLOAT16)
@@ -46,10 +56,13 @@ def dtype_named(dtype: Any, name: str) -> np.dtype[Any]:
     text = text.removeprefix("torch.")
     if text == "bfloat16":
         return BFLOAT16
+    known = {of.name: of for of in (*FLOATS[:3], INT8)}
+    if text in known:
+        return known[text]
     try:
-        return np.dtype(text)
-    except TypeError:
-        raise TypeError(f"{name}: {dtype!r} is no dtype that is known here") from None
+        return known[np.dtype(text).name]
+    except (KeyError, TypeError, ValueError):
+        raise ValueError(f"{name}: {dtype!r}, expected {', '.join(known)} or bfloat16") from None
 
 
 def computing(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -84,10 +97,15 @@ def _of_torch(tensor: Any, name: str) -> View:
 
 
 def _of_dlpack(array: Any, name: str) -> View:
-    device, number = array.__dlpack_device__()
-    if int(device) != 1:
-        raise TypeError(f"{name}: on DLPack device ({int(device)}, {number}), expected the CPU's memory; copy it there")
-    view, bfloat16 = _engine.from_dlpack(array, name)
+    try:
+        device, number = (int(one) for one in array.__dlpack_device__())
+        view, bfloat16 = _engine.from_dlpack(array, name) if device == 1 else (None, False)
+    except Exception as error:  # whatever an exporter raises, or what it gives makes NumPy raise
+        if str(error).startswith(f"{name}: "):
+            raise
+        raise TypeError(f"{name}: its DLPack export cannot be read: {error}") from error
+    if view is None:
+        raise TypeError(f"{name}: on DLPack device ({device}, {number}), expected the CPU's memory; copy it there")
     return view.view(BFLOAT16) if bfloat16 else view
 
 
@@ -100,7 +118,10 @@ def _of_any(array: Any, name: str) -> View:
         return _of_torch(array, name)
     if hasattr(array, "__dlpack__") and not is_jax(array):
         return _of_dlpack(array, name)
-    return np.asarray(array)
+    try:
+        return np.asarray(array)
+    except ValueError:
+        raise ValueError(f"{name}: {type(array).__name__} of unequal lengths, expected an array") from None
 
 
 def view_of(array: Any, name: str, dtypes: tuple[np.dtype[Any], ...] = FLOATS) -> View:
@@ -108,27 +129,73 @@ def view_of(array: Any, name: str, dtypes: tuple[np.dtype[Any], ...] = FLOATS) -
     view = _of_any(array, name)
     if view.dtype.name == "bfloat16":  # of ml_dtypes
         view = view.view(BFLOAT16)
+    aligned = (view.view(np.uint16) if view.dtype == BFLOAT16 else view).flags.aligned
     native = view.dtype.newbyteorder("=")
     if native not in dtypes:
-        raise TypeError(_wrong_dtype(view, name, dtypes))
+        raise TypeError(_wrong_dtype(array, view, name, dtypes))
     if not view.dtype.isnative:
         raise TypeError(f"{name}: {native.name} of the other byte order; use {name}.astype({native.name!r})")
-    if not view.flags.aligned:
+    if not aligned:
         raise TypeError(f"{name}: its elements are not aligned in memory; use {name}.copy()")
+    return view if native == BFLOAT16 else view.view(native)  # NumPy keeps a "<" that says no more than "="
+
+
+def writable_view_of(array: Any, name: str, dtypes: tuple[np.dtype[Any], ...]) -> View:
+    """The same of memory that is written to: no copy will do."""
+    view = view_of(array, name, dtypes)
+    of_its_own = isinstance(array, np.ndarray) or is_torch(array) or view.size == 0
+    if not of_its_own and not np.may_share_memory(view, view_of(array, name, dtypes)):  # each time another copy
+        kind = type(array).__name__
+        raise TypeError(f"{name}: of type {kind}, which gives copies; expected an array whose memory can be written")
+    if not view.flags.writeable:
+        raise ValueError(f"{name}: read-only, expected an array to write to")
     return view
 
 
-def _wrong_dtype(view: View, name: str, dtypes: tuple[np.dtype[Any], ...]) -> str:
+def narrowed(array: View, dtype: np.dtype[Any]) -> View:
+    """A float64 result as an array of another float type, rounded to nearest."""
+    if dtype != BFLOAT16:
+        return array.astype(dtype)
+    single = array.astype(np.float32)
+    bits = single.view(np.uint32)
+    rounded = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+    return np.where(np.isnan(single), np.uint16(0x7FC0), rounded).view(BFLOAT16)
+
+
+def _wrong_dtype(array: object, view: View, name: str, dtypes: tuple[np.dtype[Any], ...]) -> str:
     expected = " or ".join(name_of(dtype) for dtype in dtypes)
+    if view.dtype == object and not isinstance(array, np.ndarray):
+        kind = "None" if array is None else f"of type {type(array).__name__}"
+        return f"{name}: {kind}, expected an array of {expected}"
     message = f"{name}: dtype {view.dtype}, expected {expected}"
-    if dtypes == BOOLS:
-        return message + f"; use {name}.astype(bool) (true = takes part), or pass it as bias"
-    return message + f"; use {name}.astype({dtypes[1 if dtypes[:2] == FLOATS[:2] else 0].name!r})"
+    if name == "out":
+        return message  # a converted copy would be written to in its place
+    if name == "bias" and view.dtype == BOOLS[0]:
+        return message + "; pass it as mask (true = takes part)"
+    of_floats = [dtype for dtype in dtypes if dtype in FLOATS]
+    if BOOLS[0] in dtypes and not (of_floats and view.dtype.kind == "f"):
+        converted = f"use {_converted(array, name, 'bool')} (true = takes part)"
+        if view.dtype.kind == "f" and name == "mask":
+            return f"{message}; pass it as bias if it is added to the scores, else {converted}"
+        return f"{message}; {converted}" + (", or pass it as bias" if name == "mask" else "")
+    target = (of_floats[1] if len(of_floats) > 1 else of_floats[0]) if of_floats else dtypes[0]
+    return f"{message}; use {_converted(array, name, name_of(target))}"
+
+
+def _converted(array: object, name: str, dtype: str) -> str:
+    """How an array of its kind is made one of that type."""
+    if is_torch(array):
+        return f"{name}.to(torch.{dtype})"
+    quoted = dtype if dtype == "bool" else repr(dtype)
+    return f"{name}.astype({quoted})" if hasattr(array, "astype") else f"numpy.asarray({name}, {quoted})"
 
 
 def make(shape: tuple[int, ...], dtype: np.dtype[Any]) -> View:
     """Memory for a result."""
-    return np.empty(shape, dtype)
+    try:
+        return np.empty(shape, dtype)
+    except ValueError:  # more than there are addresses
+        raise MemoryError(f"an array of shape {list(shape)} and type {name_of(dtype)} is too large") from None
 
 
 def like(result: View, array: object) -> Any:

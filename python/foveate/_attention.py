@@ -3,45 +3,77 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, Literal, NamedTuple, SupportsFloat, SupportsIndex, Unpack, overload
+from typing import Any, Generic, Literal, NamedTuple, SupportsFloat, SupportsIndex, TypeAlias, TypeVar, Unpack, overload
 
 from foveate import _engine
-from foveate._arrays import ArrayT
+from foveate._arrays import ArrayT, Lists
 from foveate._axes import Layout
+from foveate._names import names_checked
 from foveate._operands import Operands, Output, engines
-from foveate._options import AttentionOptions, check_names, threads_of
+from foveate._options import AttentionOptions, boolean, threads_of
 
 
 class OutputAndLse(NamedTuple, Generic[ArrayT]):
-    """What attention returns with return_lse."""
+    """What attention returns with return_lse.
+
+    Attributes:
+        o: [..., h_q, n_q, d_v].
+        lse: [..., h_q, n_q], natural logarithms.
+    """
 
     o: ArrayT
     lse: ArrayT
 
 
 class OutputAndWeights(NamedTuple, Generic[ArrayT]):
-    """What attention returns with return_weights."""
+    """What attention returns with return_weights.
+
+    Attributes:
+        o: [..., h_q, n_q, d_v].
+        weights: [..., h_q, n_q, n_kv].
+    """
 
     o: ArrayT
     weights: ArrayT
 
 
 class OutputLseAndWeights(NamedTuple, Generic[ArrayT]):
-    """What attention returns with both."""
+    """What attention returns with both.
+
+    Attributes:
+        o: [..., h_q, n_q, d_v].
+        lse: [..., h_q, n_q], natural logarithms.
+        weights: [..., h_q, n_q, n_kv].
+    """
 
     o: ArrayT
     lse: ArrayT
     weights: ArrayT
 
 
-class Gradients(NamedTuple, Generic[ArrayT]):
-    """Gradients of attention's inputs; None where one was not asked for."""
+Outputs: TypeAlias = ArrayT | OutputAndLse[ArrayT] | OutputAndWeights[ArrayT] | OutputLseAndWeights[ArrayT]
 
-    dq: ArrayT | None = None
-    dk: ArrayT | None = None
-    dv: ArrayT | None = None
-    dbias: ArrayT | None = None
-    dsinks: ArrayT | None = None
+MainT = TypeVar("MainT")
+BiasT = TypeVar("BiasT")
+SinksT = TypeVar("SinksT")
+
+
+class Gradients(NamedTuple, Generic[MainT, BiasT, SinksT]):
+    """Gradients of attention's inputs; None where one was not asked for.
+
+    Attributes:
+        dq: shaped as q.
+        dk: shaped as k.
+        dv: shaped as v.
+        dbias: shaped as bias.
+        dsinks: [h_q].
+    """
+
+    dq: MainT
+    dk: MainT
+    dv: MainT
+    dbias: BiasT
+    dsinks: SinksT
 
 
 def attend(
@@ -63,52 +95,36 @@ def result_of(q: Any, o: Output, lse: Output | None, weights: Output | None) -> 
     return OutputAndWeights(*arrays) if weights is not None else arrays[0]
 
 
+# fmt: off
 @overload
 def attention(
-    q: ArrayT,
-    k: Any,
-    v: Any,
-    *,
-    out: Any = None,
-    return_lse: Literal[False] = False,
-    return_weights: Literal[False] = False,
-    **options: Unpack[AttentionOptions],
+    q: ArrayT | Lists, k: Any, v: Any, *, out: Any = None, return_lse: Literal[False] = False,
+    return_weights: Literal[False] = False, **options: Unpack[AttentionOptions],
 ) -> ArrayT: ...
 @overload
 def attention(
-    q: ArrayT,
-    k: Any,
-    v: Any,
-    *,
-    out: Any = None,
-    return_lse: Literal[True],
-    return_weights: Literal[False] = False,
-    **options: Unpack[AttentionOptions],
+    q: ArrayT | Lists, k: Any, v: Any, *, out: Any = None, return_lse: Literal[True],
+    return_weights: Literal[False] = False, **options: Unpack[AttentionOptions],
 ) -> OutputAndLse[ArrayT]: ...
 @overload
 def attention(
-    q: ArrayT,
-    k: Any,
-    v: Any,
-    *,
-    out: Any = None,
-    return_lse: Literal[False] = False,
-    return_weights: Literal[True],
-    **options: Unpack[AttentionOptions],
+    q: ArrayT | Lists, k: Any, v: Any, *, out: Any = None, return_lse: Literal[False] = False,
+    return_weights: Literal[True], **options: Unpack[AttentionOptions],
 ) -> OutputAndWeights[ArrayT]: ...
 @overload
 def attention(
-    q: ArrayT,
-    k: Any,
-    v: Any,
-    *,
-    out: Any = None,
-    return_lse: Literal[True],
-    return_weights: Literal[True],
-    **options: Unpack[AttentionOptions],
+    q: ArrayT | Lists, k: Any, v: Any, *, out: Any = None, return_lse: Literal[True],
+    return_weights: Literal[True], **options: Unpack[AttentionOptions],
 ) -> OutputLseAndWeights[ArrayT]: ...
+@overload
 def attention(
-    q: Any,
+    q: ArrayT | Lists, k: Any, v: Any, *, out: Any = None, return_lse: bool = False,
+    return_weights: bool = False, **options: Unpack[AttentionOptions],
+) -> Outputs[ArrayT]: ...
+# fmt: on
+@names_checked()
+def attention(
+    q: ArrayT | Lists,
     k: Any,
     v: Any,
     *,
@@ -142,7 +158,7 @@ def attention(
     blocks: Any = None,
     block_size: SupportsIndex = 0,
     native_products: bool = True,
-) -> Any:
+) -> Outputs[ArrayT]:
     """Scaled dot-product attention, exact: o = softmax(scale q k^T) v, with all that may stand between.
 
     For query row i of head h, over the keys j of key head h // (h_q // h_kv):
@@ -158,7 +174,8 @@ def attention(
 
     Args:
         q: [..., h_q, n_q, d_k], or [n_q, d_k]. float64, float32, float16 or bfloat16; an array of NumPy, PyTorch or
-            JAX, or whatever has DLPack or the buffer protocol. Read in place, whatever its strides.
+            JAX, or whatever has DLPack or the buffer protocol. Read in place, whatever its strides; copied only
+            where several leading axes cannot be taken as one.
         k: [..., h_kv, n_kv, d_k], as many axes as q; h_q is a multiple of h_kv. Also int8, with k_scales.
         v: [..., h_kv, n_kv, d_v]. Also int8, with v_scales.
         scale: any finite number, 0 and negative included.
@@ -169,7 +186,8 @@ def attention(
         softcap: 0 is none.
         alibi: slopes, [h_q].
         sinks: one more score a head, which takes weight and adds no value, [h_q].
-        mask: bool, True = takes part; broadcast to [..., h_q, n_q, n_kv] by NumPy's rules, never expanded.
+        mask: bool, True = takes part; broadcast to [..., h_q, n_q, n_kv] by NumPy's rules. It is read in place, unless
+            it has some of several leading axes and lacks others: then it is copied, expanded over these.
         bias: added to the scores; float, broadcast like mask. -inf: takes no part.
         q_lengths, kv_lengths: how much of each sequence is there, [b] integers, b being all leading axes in one.
         q_offset, kv_offset: positions outright: p_i = q_offset + i, and key j stands at kv_offset + j.
@@ -239,13 +257,47 @@ def attention(
         block_size=block_size,
         native_products=native_products,
     )
-    outputs = attend(Operands(q, k, v, options), out, return_lse, return_weights, threads)
-    return result_of(q, *outputs)
+    wanted = boolean(return_lse, "return_lse"), boolean(return_weights, "return_weights")
+    outputs = attend(Operands(q, k, v, options), out, *wanted, threads)
+    return result_of(q, *outputs)  # type: ignore[no-any-return]
 
 
+# fmt: off
+@overload
+def attention_backward(
+    d_o: Any, q: ArrayT | Lists, k: Any, v: Any, o: Any, lse: Any, *,
+    dq: Literal[True] = True, dk: Literal[True] = True, dv: Literal[True] = True,
+    dbias: Literal[False] = False, dsinks: Literal[False] = False, **options: Unpack[AttentionOptions],
+) -> Gradients[ArrayT, None, None]: ...
+@overload
+def attention_backward(
+    d_o: Any, q: ArrayT | Lists, k: Any, v: Any, o: Any, lse: Any, *,
+    dq: Literal[True] = True, dk: Literal[True] = True, dv: Literal[True] = True,
+    dbias: Literal[True], dsinks: Literal[False] = False, **options: Unpack[AttentionOptions],
+) -> Gradients[ArrayT, ArrayT, None]: ...
+@overload
+def attention_backward(
+    d_o: Any, q: ArrayT | Lists, k: Any, v: Any, o: Any, lse: Any, *,
+    dq: Literal[True] = True, dk: Literal[True] = True, dv: Literal[True] = True,
+    dbias: Literal[False] = False, dsinks: Literal[True], **options: Unpack[AttentionOptions],
+) -> Gradients[ArrayT, None, ArrayT]: ...
+@overload
+def attention_backward(
+    d_o: Any, q: ArrayT | Lists, k: Any, v: Any, o: Any, lse: Any, *,
+    dq: Literal[True] = True, dk: Literal[True] = True, dv: Literal[True] = True,
+    dbias: Literal[True], dsinks: Literal[True], **options: Unpack[AttentionOptions],
+) -> Gradients[ArrayT, ArrayT, ArrayT]: ...
+@overload
+def attention_backward(
+    d_o: Any, q: ArrayT | Lists, k: Any, v: Any, o: Any, lse: Any, *,
+    dq: bool = True, dk: bool = True, dv: bool = True,
+    dbias: bool = False, dsinks: bool = False, **options: Unpack[AttentionOptions],
+) -> Gradients[ArrayT | None, ArrayT | None, ArrayT | None]: ...
+# fmt: on
+@names_checked(AttentionOptions)
 def attention_backward(
     d_o: Any,
-    q: ArrayT,
+    q: ArrayT | Lists,
     k: Any,
     v: Any,
     o: Any,
@@ -257,7 +309,7 @@ def attention_backward(
     dbias: bool = False,
     dsinks: bool = False,
     **options: Unpack[AttentionOptions],
-) -> Gradients[ArrayT]:
+) -> Gradients[Any, Any, Any]:
     """The gradients of attention: given d_o, the gradient of a loss by o, those by q, k, v, bias and sinks.
 
     Args:
@@ -284,7 +336,6 @@ def attention_backward(
     array([[1.],
            [1.]])
     """
-    check_names(options, AttentionOptions, "attention_backward")
     of = Operands(q, k, v, options)
     before = of.backward(d_o, o, lse)
     wanted = of.gradients(dq, dk, dv, dbias, dsinks)

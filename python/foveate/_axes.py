@@ -27,7 +27,7 @@ class Axes:
 
     @staticmethod
     def of(array: View, name: str, layout: str) -> Axes:
-        if layout not in ("bhnd", "bnhd"):
+        if not isinstance(layout, str) or layout not in ("bhnd", "bnhd"):
             raise ValueError(f"layout: {layout!r}, expected 'bhnd' or 'bnhd'")
         if array.ndim < 2:
             raise ValueError(f"{name}: {array.ndim} axes, expected [n, d], [h, n, d] or [b, h, n, d]")

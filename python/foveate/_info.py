@@ -10,7 +10,14 @@ from foveate._cores import usable_cores
 
 
 class Info(TypedDict):
-    """What info tells."""
+    """What info tells.
+
+    Attributes:
+        version: of foveate.
+        target: the instruction set in use.
+        targets: those that this processor could use, best first.
+        cores: how many threads a call has unless it is told.
+    """
 
     version: str
     target: str
@@ -40,4 +47,6 @@ def pin_target(name: str | None) -> None:
 
     >>> pin_target(None)
     """
+    if name is not None and (not isinstance(name, str) or not name or "\0" in name):
+        raise ValueError(f"name: {name!r}, expected one of {', '.join(_engine.targets())}, or None")
     _engine.pin_target(name)

@@ -3,21 +3,47 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, TypedDict, Unpack, cast
+import re
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack, cast
 
 from foveate import _engine
 from foveate._arrays import View, view_of
 from foveate._axes import Axes, same_lead
 from foveate._inspect_html import html_of
 from foveate._inspect_plot import plot_of
-from foveate._options import ScoreOptions, check_language, check_names, for_engine, integer, threads_of
+from foveate._names import names_checked
+from foveate._options import ScoreOptions, for_engine, integer, one_of, threads_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class HeadFigures(NamedTuple):
     """Figures of heads, each an array [..., h]; NaN and -1 where there is none to give.
 
-    rows are all of a head; empty see no key; not_finite have NaN or Inf, first_not_finite is the first of them;
-    saturated have one weight above 0.99 of more than one key. Means are over the other rows. product is scale * q . k.
+    Means and shares are over the rows that see a key and are finite.
+
+    Attributes:
+        rows: all rows of the head, up to its sequence's length.
+        empty: rows that see no key.
+        not_finite: rows with NaN or Inf in scores or output.
+        saturated: rows with one weight above 0.99, of more than one key.
+        first_not_finite: the first row that is not finite.
+        pairs: pairs of a query and a key that takes part.
+        product_mean: of scale * q . k over these pairs.
+        product_variance: likewise.
+        largest_score: its value.
+        largest_score_row: its query.
+        largest_score_key: its key.
+        largest_weight: of rows with more than one key.
+        largest_weight_row: its query.
+        largest_weight_key: its key.
+        lse_mean: of the logarithm of the sum of exp(scores).
+        entropy_mean: of the weights of a row, in nats.
+        effective_keys_mean: of exp(entropy): how many keys a row looks at.
+        jacobian_mean: of the norm of softmax's derivative, diag(a) - a a^T; 0 passes no gradient on.
+        first_key_mass: mean weight of key 0.
+        sink_mass: mean share that the head's sink takes.
     """
 
     rows: View
@@ -43,8 +69,19 @@ class HeadFigures(NamedTuple):
 
 
 class RowFigures(NamedTuple):
-    """Figures of rows, each an array [..., h, n_q]; NaN and -1 where there is none to give. Entropy is in nats;
-    jacobian is the norm of the softmax's derivative, diag(p) - p p^T."""
+    """Figures of rows, each an array [..., h, n_q]; NaN and -1 where there is none to give.
+
+    Attributes:
+        keys: how many take part.
+        product_mean: of scale * q . k over them.
+        product_variance: likewise.
+        largest_score: of them.
+        largest_key: the key of the largest weight.
+        largest_weight: its weight.
+        lse: the logarithm of the sum of exp(scores).
+        entropy: of the weights, in nats; exp(entropy) is the effective number of keys.
+        jacobian: the norm of softmax's derivative, diag(a) - a a^T.
+    """
 
     keys: View
     product_mean: View
@@ -58,14 +95,24 @@ class RowFigures(NamedTuple):
 
 
 class Top(NamedTuple):
-    """Keys of the greatest weights of each row, [..., h, n_q, top_keys]; key -1, weight 0 where no more have any."""
+    """The greatest weights of each row, each an array [..., h, n_q, top_keys].
+
+    Attributes:
+        keys: largest first; -1 where no more keys have any weight.
+        weights: theirs; 0 there.
+    """
 
     keys: View
     weights: View
 
 
 class Maps(NamedTuple):
-    """Weights pooled into cells, [..., h, rows, columns]: the largest of each cell, and the mean."""
+    """Weights pooled into cells, each an array [..., h, rows, columns]; rows are queries, columns are keys.
+
+    Attributes:
+        largest: weight of each cell.
+        mean: weight of each cell.
+    """
 
     largest: View
     mean: View
@@ -79,8 +126,19 @@ class Text(TypedDict):
 
 
 class Finding(TypedDict):
-    """What stands out in some heads of one sequence. batch counts all leading axes as one; key, offset, least and most
-    say what kind makes of them, and stand in the text."""
+    """What stands out in some heads of one sequence, a dict.
+
+    Attributes:
+        kind: "not_finite", "empty", "one_visible", "padding", "sink", "one_key", "learned_sink", "saturated", "even",
+            "offset" or "alike".
+        batch: the sequence, all leading axes counted as one.
+        heads: those of which it can be said.
+        key: of "sink" and "one_key" the key; else -1.
+        offset: of "offset" the key looked at minus the query's position.
+        least: over these heads, the share of mass or of rows; of "alike" the distance.
+        most: likewise.
+        text: a sentence, by language: {"en": ..., "zh": ...}.
+    """
 
     kind: str
     batch: int
@@ -93,7 +151,22 @@ class Finding(TypedDict):
 
 
 class NotFinite(TypedDict):
-    """Where the first NaN or Inf of a head came from."""
+    """Where the first NaN or Inf of a head came from, a dict.
+
+    Attributes:
+        batch: the sequence, all leading axes counted as one.
+        head: of it.
+        rows: how many rows of it are not finite.
+        row: the first of them.
+        origin: where it came from: "q", "k", "v", "bias", "sink", "product", "scale", "score" or "output".
+        overflow: finite numbers made it; else it was given.
+        key: the key that has to do with it, or -1.
+        component: of q, k, v or o, or -1.
+        value: what was given, or what the step made.
+        outcome: why the row is not finite: "nan", "opposite" (inf - inf, or 0 * inf), "softmax" (a score is +inf),
+            "all_lowest" (every score is -inf) or "sum" (inf in o).
+        text: a sentence, by language: {"en": ..., "zh": ...}.
+    """
 
     batch: int
     head: int
@@ -109,7 +182,14 @@ class NotFinite(TypedDict):
 
 
 class Similar(NamedTuple):
-    """Two heads of one sequence that attend nearly alike; distance 0: the same, 1: no key in common."""
+    """Two heads of one sequence that attend nearly alike.
+
+    Attributes:
+        batch: the sequence, all leading axes counted as one.
+        first: head.
+        second: head.
+        distance: 0: the same, 1: no key in common.
+    """
 
     batch: int
     first: int
@@ -118,7 +198,20 @@ class Similar(NamedTuple):
 
 
 class Inspection:
-    """What inspect found. Arrays are NumPy's and read-only; str() says what stands out, plot() draws the maps."""
+    """What inspect found. Arrays are NumPy's and read-only; print() shows the report, a notebook a shorter one.
+
+    Attributes:
+        heads: HeadFigures, arrays [..., h].
+        rows: RowFigures, arrays [..., h, n_q].
+        received: the mass that each key receives, an array [..., h, n_kv].
+        top: Top, the largest weights of each row; None without top_keys.
+        maps: Maps, weights pooled into cells; None without map_cells.
+        findings: what stands out, worst first: a list of Finding.
+        not_finite: a NotFinite for each head with rows that are not finite.
+        similar: pairs of heads nearly alike, nearest first: a list of Similar.
+        scale: what products were multiplied by.
+        shape: (b, h_q, n_q, n_kv), b being all leading axes in one.
+    """
 
     heads: HeadFigures
     rows: RowFigures
@@ -129,9 +222,11 @@ class Inspection:
     not_finite: list[NotFinite]
     similar: list[Similar]
     scale: float
-    shape: tuple[int, int, int, int]  #: b, h_q, n_q, n_kv, b being all leading axes
+    shape: tuple[int, int, int, int]
 
-    def __init__(self, report: _engine.Report, axes: Axes, h: int, n_q: int, n_kv: int, top_keys: int) -> None:
+    def __init__(
+        self, report: _engine.Report, axes: Axes, h: int, n_q: int, n_kv: int, top_keys: int, sinks: bool
+    ) -> None:
         lead = axes.lead + ((h,) if axes.ndim > 2 else ())
 
         def of_heads(array: View, *more: int) -> View:
@@ -148,26 +243,27 @@ class Inspection:
         self.findings = cast("list[Finding]", report.findings())
         self.not_finite = cast("list[NotFinite]", report.not_finite())
         self.similar = [Similar(*pair) for pair in report.similar()]
+        texts = (report.text(sinks, axes.bnhd, zh).rstrip("\n") for zh in (False, True))
+        self._texts = dict(zip(("en", "zh"), (re.sub(r"--(?=[a-z])", "", text) for text in texts), strict=True))
 
     def text(self, lang: Literal["en", "zh"] = "en") -> str:
-        """What stands out, a line a finding."""
-        check_language(lang)
-        if not self.findings:
-            return {"en": "Nothing stands out.", "zh": "没有特别之处。"}[lang]
-        return "\n".join(finding["text"][lang] for finding in self.findings)
+        """What print() shows: what stands out, then a line a head of scores and of weights, for 80 columns."""
+        return self._texts[one_of(lang, "lang", "en", "zh")]
 
     def __str__(self) -> str:
         return self.text()
 
     def __repr__(self) -> str:
-        b, h, n_q, n_kv = self.shape
-        return f"<foveate.Inspection of b={b}, h_q={h}, n_q={n_q}, n_kv={n_kv}: {len(self.findings)} findings>"
+        (b, h, n_q, n_kv), found = self.shape, len(self.findings)
+        said = f"{found} finding{'' if found == 1 else 's'}"
+        return f"<foveate.Inspection of b={b}, h_q={h}, n_q={n_q}, n_kv={n_kv}: {said}>"
 
-    def plot(self, pooling: Literal["largest", "mean"] = "largest", *, lang: Literal["en", "zh"] = "en") -> Any:
+    def plot(self, pooling: Literal["largest", "mean"] = "largest", *, lang: Literal["en", "zh"] = "en") -> Figure:
         """Draws a map of each head with matplotlib, which has to be installed; returns the Figure.
 
-        Queries run down, keys to the right, and darker is more weight, by one scale for all. Chinese wants a font that
-        has it, of those that are looked for; where there is none the labels are English.
+        Queries run down, keys to the right; brighter is more weight, by one logarithmic scale of three decades for all.
+        A weight of exactly 0, what is masked among them, is grey, and red in rows that are not finite. Chinese wants a
+        font that has it, of those that are looked for; where there is none the labels are English.
         """
         return plot_of(self, pooling, lang)
 
@@ -175,6 +271,7 @@ class Inspection:
         return html_of(self)
 
 
+@names_checked(ScoreOptions)
 def inspect(
     q: Any,
     k: Any,
@@ -210,9 +307,8 @@ def inspect(
     >>> seen.findings[0]["kind"], seen.findings[0]["heads"]
     ('saturated', [3])
     """
-    check_names(options, ScoreOptions, "inspect")
     layout = options.get("layout", "bhnd")
-    views = [view_of(array, name) for array, name in ((q, "q"), (k, "k"), (v, "v")) if array is not None]
+    views = [view_of(array, name) for array, name in ((q, "q"), (k, "k"), (v, "v")) if array is not None or name != "v"]
     axes = [Axes.of(view, name, layout) for view, name in zip(views, "qkv", strict=False)]
     for other, name in zip(axes[1:], "kv", strict=False):
         same_lead(axes[0], other, name)
@@ -223,4 +319,6 @@ def inspect(
         engine[0], engine[1], engine[2] if v is not None else None, given, top_keys, map_cells,
         threads_of(options.get("threads")),
     )  # fmt: skip
-    return Inspection(report, axes[0], engine[0].shape[1], engine[0].shape[2], engine[1].shape[2], top_keys)
+    return Inspection(
+        report, axes[0], engine[0].shape[1], engine[0].shape[2], engine[1].shape[2], top_keys, "sinks" in given
+    )

@@ -4,6 +4,7 @@ that it can be read on light and on dark."""
 
 from __future__ import annotations
 
+import math
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,8 @@ def html_of(inspection: Inspection) -> str:
     title = (
         f"{b} × {h} heads, {n_q:,} queries, {n_kv:,} keys" if b > 1 else f"{h} heads, {n_q:,} queries, {n_kv:,} keys"
     )
-    said = "".join(f"<li>{escape(line)}</li>" for line in inspection.text().splitlines())
+    sentences = [finding["text"]["en"] for finding in inspection.findings] or ["Nothing stands out."]
+    said = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
     return (
         f'<div style="color:inherit"><p><b>foveate.inspect</b> · {title}</p>'
         f'<ul style="margin:.3em 0">{said}</ul>{_table(inspection)}</div>'
@@ -47,11 +49,15 @@ def _table(inspection: Inspection) -> str:
         cells = "".join(f'<td style="{_CELL}">{_figure(column[number])}</td>' for column in columns.values())
         rows.append(f'<tr><th scope="row" style="{_CELL}">{name}</th>{cells}</tr>')
     more = f"<p>… {b * h - _MOST_HEADS:,} heads more</p>" if b * h > _MOST_HEADS else ""
-    table = 'style="border-collapse:collapse;background:transparent;color:inherit"'
-    return f"<table {table}><thead><tr>{heading}</tr></thead><tbody>{''.join(rows)}</tbody></table>{more}"
+    style = 'style="border-collapse:collapse;background:transparent;color:inherit"'
+    table = f"<table {style}><thead><tr>{heading}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    # The table scrolls by itself where the page is narrow.
+    return f'<div tabindex="0" style="overflow-x:auto;max-width:100%">{table}</div>{more}'
 
 
 def _figure(value: float) -> str:
     if value != value:
         return "–"
+    if 0.9995 <= value < 1:  # not told as 1
+        return f"{math.floor(value * 1e4) / 1e4:.4f}"
     return f"{int(value):,}" if float(value).is_integer() else f"{value:.3g}"

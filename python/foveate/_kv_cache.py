@@ -4,20 +4,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, SupportsIndex, TypedDict, Unpack, cast
+from typing import Any, Literal, SupportsIndex, TypedDict, Unpack, cast, overload
 
 from foveate import _engine
-from foveate._arrays import FLOATS, ArrayT, View, computing, dtype_named, make, name_of, view_of
-from foveate._attention import result_of
+from foveate._arrays import FLOATS, ArrayT, Lists, View, computing, dtype_named, make, name_of, view_of
+from foveate._attention import OutputAndLse, OutputAndWeights, OutputLseAndWeights, Outputs, result_of
 from foveate._axes import Axes, Layout
+from foveate._names import names_checked
 from foveate._operands import Output, engines, given_output, longest, output_of
-from foveate._options import AttentionOptions, check_names, for_engine, integer, lengths, threads_of
+from foveate._options import AttentionOptions, boolean, for_engine, integer, lengths, threads_of
 
 _FROM_THE_CACHE = ("k_scales", "v_scales", "kv_lengths", "kv_starts", "block_table")
 
 
 class Usage(TypedDict):
-    """What a cache holds; a page that several sequences share counts once."""
+    """What a cache holds; a page that several sequences share counts once.
+
+    Attributes:
+        sequences: how many there are.
+        pages_in_use: pages that hold keys.
+        pages_free: that there is memory for.
+        bytes_in_use: of the pages in use, scales included.
+        bytes_held: of all pages.
+    """
 
     sequences: int
     pages_in_use: int
@@ -78,10 +87,20 @@ class KvCache:
             if scales.ndim != 2:
                 raise ValueError(f"k_scales: {scales.ndim} axes, expected [h_kv or 1, d_k]")
             scales = scales[None, :, None, :]
-        k_name = name_of(dtype_named(k_dtype, "k_dtype"))
-        v_name = k_name if v_dtype is None else name_of(dtype_named(v_dtype, "v_dtype"))
+        self._k_name = k_name = name_of(dtype_named(k_dtype, "k_dtype"))
+        self._v_name = v_name = k_name if v_dtype is None else name_of(dtype_named(v_dtype, "v_dtype"))
         pages = -1 if max_pages is None else integer(max_pages, "max_pages", 0)
         self._cache = _engine.KvCache(self._h_kv, self._d_k, self._d_v, k_name, v_name, self._page_size, pages, scales)
+
+    def __repr__(self) -> str:
+        v_dtype = "" if self._v_name == self._k_name else f", v_dtype={self._v_name!r}"
+        usage = self.usage()
+        held = f"{usage['sequences']} sequence{'' if usage['sequences'] == 1 else 's'}, {usage['bytes_in_use']:,} bytes"
+        sizes = f"h_kv={self._h_kv}, d_k={self._d_k}, d_v={self._d_v}, k_dtype={self._k_name!r}{v_dtype}"
+        return f"<foveate.KvCache of {sizes}: {held}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("KvCache: not to be copied or pickled; fork() copies a sequence, in the same pages")
 
     def add(self) -> int:
         """A new sequence, without keys. Its number is never given again."""
@@ -109,27 +128,55 @@ class KvCache:
         self._cache.remove(integer(sequence, "sequence"))
 
     def length(self, sequence: SupportsIndex) -> int:
-        """How many keys a sequence has; a KeyError where there is none of that number."""
+        """How many keys a sequence has."""
         number = integer(sequence, "sequence")
         length = self._cache.length(number)
         if length < 0:
-            raise KeyError(f"sequence: {number}, of which there is none")
+            raise ValueError(f"sequence: {number} is not in the cache; it was removed, or add() never gave it")
         return length
 
     def usage(self) -> Usage:
         """What the cache holds."""
         return cast(Usage, self._cache.usage())
 
+    # fmt: off
+    @overload
+    def attend(
+        self, q: ArrayT | Lists, sequences: Sequence[SupportsIndex], *, out: Any = None,
+        return_lse: Literal[False] = False, return_weights: Literal[False] = False, **options: Unpack[AttentionOptions],
+    ) -> ArrayT: ...
+    @overload
+    def attend(
+        self, q: ArrayT | Lists, sequences: Sequence[SupportsIndex], *, out: Any = None,
+        return_lse: Literal[True], return_weights: Literal[False] = False, **options: Unpack[AttentionOptions],
+    ) -> OutputAndLse[ArrayT]: ...
+    @overload
+    def attend(
+        self, q: ArrayT | Lists, sequences: Sequence[SupportsIndex], *, out: Any = None,
+        return_lse: Literal[False] = False, return_weights: Literal[True], **options: Unpack[AttentionOptions],
+    ) -> OutputAndWeights[ArrayT]: ...
+    @overload
+    def attend(
+        self, q: ArrayT | Lists, sequences: Sequence[SupportsIndex], *, out: Any = None,
+        return_lse: Literal[True], return_weights: Literal[True], **options: Unpack[AttentionOptions],
+    ) -> OutputLseAndWeights[ArrayT]: ...
+    @overload
+    def attend(
+        self, q: ArrayT | Lists, sequences: Sequence[SupportsIndex], *, out: Any = None,
+        return_lse: bool = False, return_weights: bool = False, **options: Unpack[AttentionOptions],
+    ) -> Outputs[ArrayT]: ...
+    # fmt: on
+    @names_checked(AttentionOptions)
     def attend(
         self,
-        q: ArrayT,
+        q: ArrayT | Lists,
         sequences: Sequence[SupportsIndex],
         *,
         out: Any = None,
         return_lse: bool = False,
         return_weights: bool = False,
         **options: Unpack[AttentionOptions],
-    ) -> Any:
+    ) -> Outputs[ArrayT]:
         """attention of q over the keys and values of these sequences.
 
         Args:
@@ -142,11 +189,13 @@ class KvCache:
 
         Returns, raises: as attention.
         """
-        check_names(options, AttentionOptions, "attend")
         for name in _FROM_THE_CACHE:
             if options.get(name) is not None:
                 raise ValueError(f"{name}: given, but it comes from the cache; leave it out")
-        numbers = [integer(sequence, "sequences") for sequence in sequences]
+        try:
+            numbers = [integer(sequence, "sequences") for sequence in sequences]
+        except TypeError:
+            raise TypeError(f"sequences: {sequences!r}, expected the numbers of sequences") from None
         view = view_of(q, "q")
         axes = Axes.of(view, "q", options.get("layout", "bhnd"))
         engine = axes.engine(view)
@@ -155,12 +204,16 @@ class KvCache:
         pairs = axes if q_starts is None else Axes(4, (len(numbers),), False)
         given = for_engine(options, pairs, axes, axes)
         shape = axes.shape(h, n, self._d_v)
-        o = output_of(shape, axes, view.dtype) if out is None else given_output(out, "out", shape, axes, view.dtype)
+        o = (
+            output_of(shape, axes, view.dtype)
+            if out is None
+            else given_output(out, "out", shape, axes, view.dtype, {"q": (view, engine)})
+        )
         lse = weights = None
-        if return_lse:
+        if boolean(return_lse, "return_lse"):
             array = make(axes.rows(h, n), computing(view.dtype))
             lse = Output(array, axes.engine_rows(array))
-        if return_weights:
+        if boolean(return_weights, "return_weights"):
             rows = n if q_starts is None else longest(lengths("q_starts", q_starts))
             array = make(pairs.rows(h, rows, self._n_kv(numbers)), view.dtype)
             weights = Output(array, pairs.engine_pairs(array))
@@ -168,7 +221,7 @@ class KvCache:
             engine, numbers, *engines((o, lse, weights)), options=given,
             threads=threads_of(options.get("threads")),
         )  # fmt: skip
-        return result_of(q, o, lse, weights)
+        return result_of(q, o, lse, weights)  # type: ignore[no-any-return]
 
     def _n_kv(self, numbers: list[int]) -> int:
         keys = max((self.length(number) for number in numbers), default=0)

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, Literal, NamedTuple, SupportsIndex, TypedDict, Unpack
+from typing import Any, Generic, Literal, NamedTuple, SupportsIndex, TypedDict, Unpack, overload
 
 from foveate import _engine
-from foveate._arrays import ArrayT
+from foveate._arrays import ArrayT, Lists
+from foveate._attention import MainT
 from foveate._axes import Layout
+from foveate._names import names_checked
 from foveate._operands import Operands, engines
-from foveate._options import check_names, threads_of
+from foveate._options import threads_of
 
 
 class LinearOptions(TypedDict, total=False):
@@ -25,15 +27,22 @@ class LinearOptions(TypedDict, total=False):
     threads: SupportsIndex | None
 
 
-class LinearGradients(NamedTuple, Generic[ArrayT]):
-    """Gradients of linear attention's inputs; None where one was not asked for."""
+class LinearGradients(NamedTuple, Generic[MainT]):
+    """Gradients of linear attention's inputs; None where one was not asked for.
 
-    dq: ArrayT | None = None
-    dk: ArrayT | None = None
-    dv: ArrayT | None = None
+    Attributes:
+        dq: shaped as q.
+        dk: shaped as k.
+        dv: shaped as v.
+    """
+
+    dq: MainT
+    dk: MainT
+    dv: MainT
 
 
-def linear_attention(q: ArrayT, k: Any, v: Any, *, out: Any = None, **options: Unpack[LinearOptions]) -> ArrayT:
+@names_checked(LinearOptions)
+def linear_attention(q: ArrayT | Lists, k: Any, v: Any, *, out: Any = None, **options: Unpack[LinearOptions]) -> ArrayT:
     """Attention without a softmax, in time linear in the length: o_i = sum_j A_ij v_j / sum_j A_ij.
 
     A_ij = phi(q_i) . phi(k_j), and phi(x) = elu(x) + 1 component by component. A row that no key takes part in is 0.
@@ -57,16 +66,28 @@ def linear_attention(q: ArrayT, k: Any, v: Any, *, out: Any = None, **options: U
     array([[0.55555556, 0.44444444],
            [0.44444444, 0.55555556]])
     """
-    check_names(options, LinearOptions, "linear_attention")
     of = Operands(q, k, v, options)
     o, _, _ = of.outputs(out, False, False)
     _engine.linear_attention(*of.arrays, o.engine, options=of.options, threads=threads_of(options.get("threads")))
     return o.result(q)  # type: ignore[no-any-return]
 
 
+# fmt: off
+@overload
+def linear_attention_backward(
+    d_o: Any, q: ArrayT | Lists, k: Any, v: Any, *, dq: Literal[True] = True, dk: Literal[True] = True,
+    dv: Literal[True] = True, **options: Unpack[LinearOptions],
+) -> LinearGradients[ArrayT]: ...
+@overload
+def linear_attention_backward(
+    d_o: Any, q: ArrayT | Lists, k: Any, v: Any, *, dq: bool = True, dk: bool = True,
+    dv: bool = True, **options: Unpack[LinearOptions],
+) -> LinearGradients[ArrayT | None]: ...
+# fmt: on
+@names_checked(LinearOptions)
 def linear_attention_backward(
     d_o: Any,
-    q: ArrayT,
+    q: ArrayT | Lists,
     k: Any,
     v: Any,
     *,
@@ -74,7 +95,7 @@ def linear_attention_backward(
     dk: bool = True,
     dv: bool = True,
     **options: Unpack[LinearOptions],
-) -> LinearGradients[ArrayT]:
+) -> LinearGradients[Any]:
     """The gradients of linear attention. What it returned is made anew.
 
     Args:
@@ -95,7 +116,6 @@ def linear_attention_backward(
     array([[1., 1.],
            [1., 1.]])
     """
-    check_names(options, LinearOptions, "linear_attention_backward")
     of = Operands(q, k, v, options)
     gradients = of.gradients(dq, dk, dv, False, False)[:3]
     _engine.linear_attention_backward(

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from foveate._arrays import FLOATS, INT8, INTEGERS, View, computing, like, make, view_of
+from foveate._arrays import FLOATS, INT8, View, computing, like, make, narrowed, view_of, writable_view_of
 from foveate._axes import Axes, same_lead
-from foveate._options import for_engine, lengths
+from foveate._options import for_engine, lengths, pages_of
 
 
 @dataclass
@@ -25,6 +25,7 @@ class Output:
     copy_to: View | None = None
     sum_over: tuple[int, ...] = ()
     summed_shape: tuple[int, ...] = ()
+    dtype: np.dtype[Any] | None = None  #: that the result is converted to
 
     def result(self, q: Any) -> Any:
         """What the caller gets, after the engine has written."""
@@ -32,9 +33,10 @@ class Output:
             self.copy_to[...] = self.array
         if self.given is not None:
             return self.given
+        array = self.array
         if self.sum_over:
-            return like(self.array.sum(axis=self.sum_over).reshape(self.summed_shape), q)
-        return like(self.array, q)
+            array = array.sum(axis=self.sum_over).reshape(self.summed_shape)
+        return like(array if self.dtype in (None, array.dtype) else narrowed(array, self.dtype), q)
 
 
 def engines(outputs: Iterable[Output | None]) -> list[View | None]:
@@ -48,18 +50,32 @@ def output_of(shape: tuple[int, ...], axes: Axes, dtype: np.dtype[Any]) -> Outpu
     return Output(array, axes.engine(array))
 
 
-def given_output(out: Any, name: str, shape: tuple[int, ...], axes: Axes, dtype: np.dtype[Any]) -> Output:
-    """The caller's memory; where its leading axes cannot be taken as one, it is copied to at the end."""
-    view = view_of(out, name, (dtype,))
+def given_output(
+    out: Any, name: str, shape: tuple[int, ...], axes: Axes, dtype: np.dtype[Any], inputs: dict[str, tuple[View, View]]
+) -> Output:
+    """The caller's memory; where its leading axes cannot be taken as one, it is copied to at the end. inputs: as they
+    were given, and as the engine gets them."""
+    view = writable_view_of(out, name, (dtype,))
     if view.shape != shape:
         raise ValueError(f"{name}: shape {list(view.shape)}, expected {list(shape)}")
-    if not view.flags.writeable:
-        raise ValueError(f"{name}: read-only, expected an array to write to")
     engine = axes.engine(view)
-    if np.may_share_memory(engine, view) or view.size == 0:
+    in_place = np.may_share_memory(engine, view) or view.size == 0
+    for other, (given, seen) in inputs.items():
+        hidden = not in_place or not np.may_share_memory(given, seen)  # from the engine, which looks for overlaps too
+        if hidden and _overlap(view, given):
+            raise ValueError(f"{name}: overlaps the input {other} in memory; give it memory of its own")
+    if in_place:
         return Output(view, engine, out)
     own = output_of(shape, axes, dtype)
     return Output(own.array, own.engine, out, view)
+
+
+def _overlap(a: View, b: View) -> bool:
+    """Whether they share memory; true where that takes too long to find out."""
+    try:
+        return np.shares_memory(a, b, max_work=10_000)  # type: ignore[arg-type, unused-ignore]
+    except np.exceptions.TooHardError:
+        return True
 
 
 def shaped(array: Any, name: str, shape: tuple[int, ...], dtypes: tuple[np.dtype[Any], ...] = FLOATS) -> View:
@@ -68,6 +84,11 @@ def shaped(array: Any, name: str, shape: tuple[int, ...], dtypes: tuple[np.dtype
     if view.shape != shape:
         raise ValueError(f"{name}: shape {list(view.shape)}, expected {list(shape)}")
     return view
+
+
+def written(dtype: np.dtype[Any], main: np.dtype[Any]) -> np.dtype[Any]:
+    """What the engine writes of a gradient that is to be of this type: float64 goes with itself alone."""
+    return main if FLOATS[0] in (dtype, main) else dtype
 
 
 def longest(starts: View) -> int:
@@ -105,7 +126,7 @@ class Operands:
         if kv_starts is not None:
             b, n_kv = max(len(kv_starts) - 1, 0), longest(kv_starts)
         if self.given.get("block_table") is not None:
-            n_kv *= view_of(self.given["block_table"], "block_table", INTEGERS).shape[-1]
+            n_kv *= pages_of(self.given["block_table"]).shape[1]
         return b, n_q, n_kv
 
     def pair_axes(self) -> Axes:
@@ -117,8 +138,13 @@ class Operands:
         axes, q, v = self.q_axes, self.arrays[0], self.arrays[2]
         h, n = q.shape[1:3]
         shape = axes.shape(h, n, v.shape[3])
-        o = output_of(shape, axes, q.dtype) if out is None else given_output(out, "out", shape, axes, q.dtype)
+        o = output_of(shape, axes, q.dtype) if out is None else self._given_output(out, shape)
         return o, self._lse(axes.rows(h, n)) if lse else None, self._weights() if weights else None
+
+    def _given_output(self, out: Any, shape: tuple[int, ...]) -> Output:
+        inputs = dict(zip("qkv", zip((self.q, self.k, self.v), self.arrays, strict=True), strict=True))
+        inputs |= {name: (one, one) for name, one in self.options.items() if isinstance(one, np.ndarray)}
+        return given_output(out, "out", shape, self.q_axes, self.q.dtype, inputs)
 
     def _lse(self, shape: tuple[int, ...]) -> Output:
         array = make(shape, computing(self.q.dtype))
@@ -158,10 +184,12 @@ class Operands:
         bias = view_of(self.given["bias"], "bias")
         extents = self.options["bias"].shape
         if math.prod(extents) == bias.size:
-            engine = make(extents, main if bias.dtype == FLOATS[0] else bias.dtype)
-            return Output(engine.reshape(bias.shape), engine)
+            engine = make(extents, written(bias.dtype, main))
+            return Output(engine.reshape(bias.shape), engine, dtype=bias.dtype)
         # Some of several leading axes were broadcast: these are summed over at the end, in the computing type.
         engine, lead = make(extents, main), self.pair_axes().lead
         shape = (1,) * (len(lead) + 3 - bias.ndim) + bias.shape
         over = tuple(axis for axis, extent in enumerate(lead) if shape[axis] != extent)
-        return Output(engine.reshape(lead + bias.shape[-3:]), engine, sum_over=over, summed_shape=bias.shape)
+        return Output(
+            engine.reshape(lead + bias.shape[-3:]), engine, sum_over=over, summed_shape=bias.shape, dtype=bias.dtype
+        )

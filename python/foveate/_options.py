@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
 from typing import Any, Literal, SupportsFloat, SupportsIndex, TypedDict
 
 import numpy as np
@@ -51,19 +50,6 @@ class AttentionOptions(ScoreOptions, total=False):
     native_products: bool
 
 
-def check_names(options: Any, known: type, function: str) -> None:
-    """Refuses options of other names, as Python does."""
-    for name in options:
-        if name not in known.__annotations__:
-            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
-
-
-def check_language(lang: str) -> None:
-    """Refuses any other than those that texts are written in."""
-    if lang not in ("en", "zh"):
-        raise ValueError(f"lang: {lang!r}, expected 'en' or 'zh'")
-
-
 def integer(value: Any, name: str, low: int = -(2**63), high: int = 2**63 - 1) -> int:
     """A whole number that the engine can take."""
     try:
@@ -78,9 +64,33 @@ def integer(value: Any, name: str, low: int = -(2**63), high: int = 2**63 - 1) -
 def real(value: Any, name: str) -> float:
     """A float."""
     try:
-        return float(value)
+        if not isinstance(value, (str, bytes, bytearray)):
+            return float(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{name}: {value!r}, expected a number") from None
+        pass
+    except OverflowError:
+        raise ValueError(f"{name}: an integer beyond the range of floats") from None
+    raise TypeError(f"{name}: {value!r}, expected a number")
+
+
+def boolean(value: Any, name: str) -> bool:
+    """True or False, NumPy's too, or 1 or 0."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = -1
+    if number not in (0, 1):
+        raise TypeError(f"{name}: {value!r}, expected True or False")
+    return number == 1
+
+
+def one_of(value: Any, name: str, *known: str) -> str:
+    """One of these words."""
+    if not isinstance(value, str) or value not in known:
+        raise ValueError(f"{name}: {value!r}, expected {' or '.join(map(repr, known))}")
+    return value
 
 
 def threads_of(value: Any) -> int:
@@ -101,18 +111,21 @@ def lengths(name: str, array: Any) -> View:
     return _axis(name, np.empty(0, np.int64) if empty else array, INTEGERS)
 
 
-def _top_left(align: Any) -> bool:
-    if align not in ("bottom-right", "top-left"):
-        raise ValueError(f"align: {align!r}, expected 'bottom-right' or 'top-left'")
-    return bool(align == "top-left")
+def pages_of(block_table: Any) -> View:
+    """A block table, which has two axes."""
+    view = view_of(block_table, "block_table", INTEGERS)
+    if view.ndim != 2:
+        raise ValueError(f"block_table: {view.ndim} axes, expected [b, most pages]")
+    return view
 
 
-def _window(window: Any) -> Iterable[tuple[str, int]]:
+def sides(window: Any) -> tuple[int, int]:
+    """A window's left and right."""
     try:
         left, right = window
     except (TypeError, ValueError):
         raise TypeError(f"window: {window!r}, expected a pair (left, right); -1: no bound on that side") from None
-    return (("window_left", integer(left, "window")), ("window_right", integer(right, "window")))
+    return integer(left, "window: left", -1), integer(right, "window: right", -1)
 
 
 def _scales(name: str, array: Any, axes: Axes) -> View:
@@ -136,13 +149,13 @@ def for_engine(options: Any, axes: Axes, k_axes: Axes, v_axes: Axes) -> dict[str
     out.update((name, integer(given[name], name)) for name in _INTEGERS if name in given)
     out.update((name, _axis(name, given[name], FLOATS)) for name in _HEADS if name in given)
     out.update((name, lengths(name, given[name])) for name in _SEQUENCES if name in given)
-    out.update((name, bool(given[name])) for name in ("causal", "native_products") if name in given)
+    out.update((name, boolean(given[name], name)) for name in ("causal", "native_products") if name in given)
     if "seed" in given:
         out["seed"] = integer(given["seed"], "seed", 0, 2**64 - 1)
     if "align" in given:
-        out["top_left"] = _top_left(given["align"])
+        out["top_left"] = one_of(given["align"], "align", "bottom-right", "top-left") == "top-left"
     if "window" in given:
-        out.update(_window(given["window"]))
+        out["window_left"], out["window_right"] = sides(given["window"])
     for name in ("mask", "blocks"):
         if name in given:
             out[name] = axes.broadcast(view_of(given[name], name, BOOLS), name)
@@ -154,7 +167,5 @@ def for_engine(options: Any, axes: Axes, k_axes: Axes, v_axes: Axes) -> dict[str
         if name in given:
             out[name] = _scales(name, given[name], of)
     if "block_table" in given:
-        out["block_table"] = view_of(given["block_table"], "block_table", INTEGERS)
-        if out["block_table"].ndim != 2:
-            raise ValueError(f"block_table: {out['block_table'].ndim} axes, expected [b, most pages]")
+        out["block_table"] = pages_of(given["block_table"])
     return out

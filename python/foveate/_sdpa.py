@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from foveate._arrays import BOOLS, ArrayT, View, is_torch, name_of, view_of
+from foveate._arrays import BOOLS, ArrayT, Lists, View, is_torch, name_of, view_of
 from foveate._attention import attend
 from foveate._operands import Operands
-from foveate._options import AttentionOptions
+from foveate._options import AttentionOptions, boolean
 
 
 def scaled_dot_product_attention(
-    query: ArrayT,
+    query: ArrayT | Lists,
     key: Any,
     value: Any,
     attn_mask: Any = None,
@@ -42,6 +42,9 @@ def scaled_dot_product_attention(
     Returns:
         [..., h, L, Ev], of query's type and kind. A row that no key takes part in is 0.
 
+    Other than in PyTorch: dropout_p is below 1, E at least 1, attn_mask has no more leading axes than query, and heads
+    of key and value that enable_gqa groups are equally many.
+
     Raises:
         TypeError: types that differ, or are not taken; tensors that require grad (foveate.torch records gradients).
         ValueError: shapes that do not fit; attn_mask beside is_causal.
@@ -52,8 +55,8 @@ def scaled_dot_product_attention(
     array([[1.        , 0.        ],
            [0.33023845, 0.66976155]])
     """
-    q, k, v = _broadcast(query, key, value, enable_gqa)
-    options = AttentionOptions(causal=bool(is_causal), align="top-left", scale=scale)
+    q, k, v = _broadcast(query, key, value, boolean(enable_gqa, "enable_gqa"))
+    options = AttentionOptions(causal=boolean(is_causal, "is_causal"), align="top-left", scale=scale)
     if attn_mask is not None:
         if is_causal:
             raise ValueError(

@@ -5,17 +5,15 @@ from __future__ import annotations
 
 from typing import Any, Literal, SupportsFloat, SupportsIndex
 
-import numpy as np
-
 from foveate import _engine
-from foveate._arrays import ArrayT, View, like, make, view_of
+from foveate._arrays import BOOLS, ArrayT, Lists, View, computing, like, make, view_of
 from foveate._attention import OutputAndLse
 from foveate._axes import Axes, Layout
-from foveate._options import for_engine, integer, threads_of
+from foveate._options import boolean, for_engine, integer, sides, threads_of
 
 
 def merge(
-    o_a: ArrayT,
+    o_a: ArrayT | Lists,
     lse_a: Any,
     o_b: Any,
     lse_b: Any,
@@ -46,14 +44,15 @@ def merge(
     >>> np.allclose(o, attention(q, k, v))
     True
     """
-    a, b = view_of(o_a, "o_a"), view_of(o_b, "o_b")
+    a = view_of(o_a, "o_a")
+    b = view_of(o_b, "o_b", (a.dtype,))
     axes = Axes.of(a, "o_a", layout)
     if b.shape != a.shape:
         raise ValueError(f"o_b: shape {list(b.shape)} does not equal o_a's {list(a.shape)}")
     h, n = axes.engine(a).shape[1:3]
     states = []
     for array, name in ((lse_a, "lse_a"), (lse_b, "lse_b")):
-        view = view_of(array, name)
+        view = view_of(array, name, (computing(a.dtype),))
         if view.shape != axes.rows(h, n):
             raise ValueError(f"{name}: shape {list(view.shape)}, expected {list(axes.rows(h, n))}")
         states.append(view)
@@ -97,10 +96,13 @@ def dropout_mask(
     >>> dropout_mask((1, 1, 2, 4), 0.5, seed=1).shape
     (1, 1, 2, 4)
     """
-    extents = tuple(integer(extent, "shape", 0) for extent in shape)
+    try:
+        extents = tuple(integer(extent, "shape", 0) for extent in shape)
+    except TypeError:
+        raise TypeError(f"shape: {shape!r}, expected (b, h_q, n_q, n_kv)") from None
     if len(extents) != 4:
         raise ValueError(f"shape: {len(extents)} extents, expected (b, h_q, n_q, n_kv)")
-    keep = np.empty(extents, np.bool_)
+    keep = make(extents, BOOLS[0])
     axes = Axes(4, extents[:1], False)
     given = {
         "dropout": dropout, "seed": seed, "align": align, "q_lengths": q_lengths, "kv_lengths": kv_lengths,
@@ -148,8 +150,8 @@ def make_blocks(
     rows, columns, tokens, random = (integer(size, name, 0) for name, size in sizes.items())
     size = integer(block_size, "block_size", 1)
     extents = integer(batch, "batch", 0), integer(heads, "heads", 0), -(-rows // size), -(-columns // size)
-    blocks = np.empty(extents, np.bool_)
-    left, right = (integer(side, "window", -1) for side in window)
+    blocks = make(extents, BOOLS[0])
+    left, right = sides(window)
     drawn = integer(seed, "seed", 0, 2**64 - 1)
-    _engine.make_blocks(blocks, rows, columns, size, left, right, tokens, random, drawn, bool(causal))
+    _engine.make_blocks(blocks, rows, columns, size, left, right, tokens, random, drawn, boolean(causal, "causal"))
     return blocks

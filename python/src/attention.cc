@@ -16,9 +16,10 @@ void forward(nb::handle q, nb::handle k, nb::handle v, nb::handle o, nb::handle 
   const ConstTensor q_view = views.tensor(q), k_view = views.tensor(k), v_view = views.tensor(v);
   const AttentionOutputs outputs = {.o = views.output(o), .lse = views.output(lse), .weights = views.output(weights)};
   const AttentionOptions options = attention_options(given, views);
-  call_engine(threads, [&](const Execution& execution) {
-    return attention(q_view, k_view, v_view, outputs, options, execution);
-  });
+  call_engine(
+      threads,
+      [&](const Execution& execution) { return attention(q_view, k_view, v_view, outputs, options, execution); },
+      "out");
 }
 
 void backward(nb::handle q, nb::handle k, nb::handle v, nb::handle o, nb::handle lse, nb::handle d_o, nb::handle dq,

@@ -14,7 +14,8 @@ struct Renamed {
 constexpr Renamed kRenamed[] = {
     {"alibi_slopes: ", "alibi: "}, {"window_left: ", "window: left "}, {"window_right: ", "window: right "}};
 
-std::string in_words_of_python(std::string_view message) {
+std::string in_words_of_python(std::string_view message, std::string_view o) {
+  if (message.starts_with("o: ")) return std::string(o) + std::string(message.substr(1));
   for (const auto& [engine, python] : kRenamed) {
     if (message.starts_with(engine)) return std::string(python) + std::string(message.substr(engine.size()));
   }
@@ -50,7 +51,7 @@ void SignalledExecutor::ask_python() {
   asked_ = std::chrono::steady_clock::now();
 }
 
-void raise_unless_ok(const Status& status) {
+void raise_unless_ok(const Status& status, std::string_view o) {
   PyObject* type = PyExc_ValueError;
   switch (status.code()) {
     case StatusCode::ok:
@@ -68,11 +69,11 @@ void raise_unless_ok(const Status& status) {
     case StatusCode::workspace_too_small:
       break;
   }
-  PyErr_SetString(type, in_words_of_python(status.message()).c_str());
+  PyErr_SetString(type, in_words_of_python(status.message(), o).c_str());
   throw nb::python_error();
 }
 
-void call_engine(int threads, const std::function<Status(const Execution&)>& call) {
+void call_engine(int threads, const std::function<Status(const Execution&)>& call, std::string_view o) {
   Status status;
   {
     const nb::gil_scoped_release released;
@@ -80,7 +81,7 @@ void call_engine(int threads, const std::function<Status(const Execution&)>& cal
     status = call(executor.execution());
   }
   if (PyErr_Occurred() != nullptr) throw nb::python_error();
-  raise_unless_ok(status);
+  raise_unless_ok(status, o);
 }
 
 }  // namespace foveate::python

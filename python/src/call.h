@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <string_view>
 #include <thread>
 
 #include "foveate/attention.h"
@@ -41,11 +42,12 @@ class SignalledExecutor final : public Executor {
   std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now();  ///< the calling thread's alone
 };
 
-/// ValueError for what is wrong with an argument, MemoryError, NotImplementedError; with the status's message.
-void raise_unless_ok(const Status& status);
+/// ValueError for what is wrong with an argument, MemoryError, NotImplementedError; with the status's message. `o` is what
+/// Python calls the engine's o: an output is "out".
+void raise_unless_ok(const Status& status, std::string_view o = "o");
 
 /// Makes the call with the GIL released. Throws what a signal's handler raised, or what the status says.
-void call_engine(int threads, const std::function<Status(const Execution&)>& call);
+void call_engine(int threads, const std::function<Status(const Execution&)>& call, std::string_view o = "o");
 
 }  // namespace foveate::python
 

@@ -12,13 +12,16 @@
 #include "python/src/call.h"
 #include "python/src/options.h"
 #include "python/src/views.h"
+#include "text/wrapped.h"
 
 namespace foveate::python {
 namespace {
 
 using diagnosis::Diagnosis;
 
-nb::list explanations_of(const Diagnosis& found) {
+constexpr int kWidth = 80;  // columns
+
+nb::list explanations_of(const Diagnosis& found, bool with_lse) {
   nb::list out;
   for (const diagnosis::Explanation& one : found.explanations) {
     nb::list mistakes;
@@ -34,7 +37,7 @@ nb::list explanations_of(const Diagnosis& found) {
     nb::dict explanation;
     explanation["mistakes"] = mistakes;
     explanation["residual"] = one.residual;
-    explanation["lse_residual"] = one.lse_residual;
+    explanation["lse_residual"] = with_lse ? nb::cast(one.lse_residual) : nb::none();
     explanation["rows_compared"] = one.rows_compared;
     out.append(explanation);
   }
@@ -43,7 +46,9 @@ nb::list explanations_of(const Diagnosis& found) {
 
 std::string text_of(const Diagnosis& found, const diagnosis::FileAxes& axes, bool with_lse, claims::Language language) {
   std::string text;
-  for (const auto& [mark, words] : diagnosis::words(found, axes, with_lse, language)) text += mark + words + '\n';
+  for (const auto& [mark, words] : diagnosis::words(found, axes, with_lse, language)) {
+    text += text::hanging(mark, words, static_cast<int>(mark.size()), kWidth);
+  }
   if (!text.empty()) text.pop_back();
   return text;
 }
@@ -59,17 +64,17 @@ nb::dict diagnose_arrays(nb::handle q, nb::handle k, nb::handle v, nb::handle ou
   call_engine(threads, [&](const Execution& execution) {
     return diagnosis::diagnose(q_view, k_view, v_view, out_view, lse_view, options, file.layout, execution, &found);
   });
-  const bool differs = found.differing_rows > 0;
+  const bool differs = found.differing_rows > 0, with_lse = lse_view.present();
   nb::dict result;
   result["verdict"] = diagnosis::name_of(found.verdict);
-  result["explanations"] = explanations_of(found);
+  result["explanations"] = explanations_of(found, with_lse);
   result["scope"] = found.scope == diagnosis::Scope::wrong_rows ? "wrong_rows" : "all_rows";
   result["rows"] = found.rows;
   result["elements"] = found.elements;
   result["differing_rows"] = found.differing_rows;
   result["largest_difference"] = found.largest_difference;
   result["rms_difference"] = found.rms_difference;
-  result["largest_lse_difference"] = found.largest_lse_difference;
+  result["largest_lse_difference"] = with_lse ? nb::cast(found.largest_lse_difference) : nb::none();
   result["first_difference"] =
       differs ? nb::object(nb::make_tuple(found.first.d < 0 ? "lse" : "out",
                                           nb::tuple(nb::cast(diagnosis::index_of(found.first, file))), found.first.got,
@@ -78,7 +83,6 @@ nb::dict diagnose_arrays(nb::handle q, nb::handle k, nb::handle v, nb::handle ou
   result["wrong_heads"] = found.wrong_rows.heads;
   result["dropout"] = found.dropout;
   result["tried"] = found.tried;
-  const bool with_lse = lse_view.present();
   result["text"] = text_of(found, file, with_lse, claims::Language::en);
   result["text_zh"] = text_of(found, file, with_lse, claims::Language::zh);
   return result;

@@ -12,6 +12,8 @@
 
 #include "insight/findings.h"
 #include "insight/report.h"
+#include "insight/tables.h"
+#include "insight/view.h"
 #include "insight/words.h"
 #include "python/src/bindings.h"
 #include "python/src/call.h"
@@ -20,6 +22,8 @@
 
 namespace foveate::python {
 namespace {
+
+constexpr int kWidth = 80;  // columns
 
 using insight::Report;
 using ReportObject = nb::pointer_and_handle<Report>;
@@ -170,6 +174,12 @@ nb::list not_finite(const Report& report) {
   return out;
 }
 
+std::string text(const Report& report, bool sinks, bool bnhd, bool zh) {
+  const Layout layout = bnhd ? Layout::bnhd : Layout::bhnd;
+  const insight::View view = {.sinks = sinks, .asks_layout = insight::looks_exchanged(report.shape, layout)};
+  return insight::tables(report, view, kWidth, zh ? claims::Language::zh : claims::Language::en);
+}
+
 nb::list similar(const Report& report) {
   nb::list out;
   for (const insight::SimilarHeads& one : report.similar) {
@@ -191,7 +201,8 @@ void bind_inspect(nb::module_& module) {
       .def("maps", maps)
       .def("findings", findings)
       .def("not_finite", not_finite)
-      .def("similar", similar);
+      .def("similar", similar)
+      .def("text", text, nb::arg("sinks"), nb::arg("bnhd"), nb::arg("zh"));
   module.def("inspect", look, nb::arg("q"), nb::arg("k"), nb::arg("v").none(), nb::arg("options"), nb::arg("top_keys"),
              nb::arg("map_cells"), nb::arg("threads"));
 }

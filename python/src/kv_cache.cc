@@ -96,10 +96,13 @@ class SharedKvCache {
     const ConstTensor q_view = views.tensor(q);
     const AttentionOutputs outputs = {.o = views.output(o), .lse = views.output(lse), .weights = views.output(weights)};
     const AttentionOptions options = attention_options(given, views);
-    call_engine(threads, [&](const Execution& execution) {
-      const std::shared_lock lock(mutex_);
-      return cache_.attend(q_view, sequences, outputs, options, execution);
-    });
+    call_engine(
+        threads,
+        [&](const Execution& execution) {
+          const std::shared_lock lock(mutex_);
+          return cache_.attend(q_view, sequences, outputs, options, execution);
+        },
+        "out");
   }
 
  private:

@@ -22,9 +22,12 @@ void additive(nb::handle q, nb::handle k, nb::handle v, nb::handle w_q, nb::hand
   const AdditiveParameters parameters = parameters_of(views, w_q, w_k, w, b);
   const AttentionOutputs outputs = {.o = views.output(o), .lse = views.output(lse), .weights = views.output(weights)};
   const AttentionOptions options = attention_options(given, views);
-  call_engine(threads, [&](const Execution& execution) {
-    return additive_attention(q_view, k_view, v_view, parameters, outputs, options, execution);
-  });
+  call_engine(
+      threads,
+      [&](const Execution& execution) {
+        return additive_attention(q_view, k_view, v_view, parameters, outputs, options, execution);
+      },
+      "out");
 }
 
 void additive_backward(nb::handle q, nb::handle k, nb::handle v, nb::handle w_q, nb::handle w_k, nb::handle w,
@@ -57,9 +60,10 @@ void linear(nb::handle q, nb::handle k, nb::handle v, nb::handle o, const nb::di
   const ConstTensor q_view = views.tensor(q), k_view = views.tensor(k), v_view = views.tensor(v);
   const Tensor o_view = views.output(o);
   const LinearOptions options = linear_options(given, views);
-  call_engine(threads, [&](const Execution& execution) {
-    return linear_attention(q_view, k_view, v_view, o_view, options, execution);
-  });
+  call_engine(
+      threads,
+      [&](const Execution& execution) { return linear_attention(q_view, k_view, v_view, o_view, options, execution); },
+      "out");
 }
 
 void linear_backward(nb::handle q, nb::handle k, nb::handle v, nb::handle d_o, nb::handle dq, nb::handle dk,

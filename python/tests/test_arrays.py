@@ -168,6 +168,14 @@ def test_buffers_and_what_numpy_takes(qkv):
         (lambda x: x.astype(complex), TypeError, "q: dtype complex128, expected"),
         (lambda x: x.astype(np.longdouble), TypeError, "q: dtype float128, expected"),
         (lambda x: x > 0, TypeError, "q: dtype bool, expected"),
+        (lambda x: None, TypeError, "q: None, expected an array of float64"),
+        (lambda x: object(), TypeError, "q: of type object, expected an array of float64"),
+        (lambda x: [[1.0, 2.0], [3.0]], ValueError, "q: list of unequal lengths, expected an array"),
+        (
+            lambda x: [[1, 2]],
+            TypeError,
+            "q: dtype int64, expected float64 or float32 or float16 or bfloat16; use numpy",
+        ),
         (lambda x: x.astype(object), TypeError, "q: dtype object, expected"),
         (lambda x: np.ma.masked_array(x, x > 0), TypeError, "q: a masked array, whose mask would be lost"),
         (lambda x: x[..., 0, 0, 0], ValueError, "q: 1 axes, expected"),
@@ -196,9 +204,14 @@ def test_unaligned_arrays_are_refused(qkv):
     [
         ({"mask": np.ones((5, 5), int)}, TypeError, "mask: dtype int64, expected bool; use mask.astype(bool)"),
         ({"mask": np.ones((4, 4), bool)}, ValueError, "mask: "),
+        (
+            {"bias": np.ones((5, 5), bool)},
+            TypeError,
+            "bias: dtype bool, expected float64 or float32 or float16 or bfloat16; pass it as mask (true = takes part)",
+        ),
         ({"bias": np.ones((7, 1, 5, 5))}, ValueError, "bias: leading axes [7] do not broadcast to q's [2]"),
         ({"window": 3}, TypeError, "window: 3, expected a pair (left, right)"),
-        ({"window": (-2, 0)}, ValueError, "window: left -2"),
+        ({"window": (-2, 0)}, ValueError, "window: left: -2, expected -1"),
         ({"layout": "hbnd"}, ValueError, "layout: 'hbnd', expected"),
         ({"align": "middle"}, ValueError, "align: 'middle', expected"),
         ({"scale": np.nan}, ValueError, "scale: nan"),
@@ -221,6 +234,21 @@ def test_options_that_are_refused(qkv, options, error, message):
         foveate.attention(*qkv, **options)
     assert str(refusal.value).startswith(message)
     assert "\n" not in str(refusal.value)
+
+
+def test_out_is_called_out(qkv):
+    q, k, _ = qkv
+    w = np.ones((1, 8), np.float32)
+    cache = foveate.KvCache(3, 8)
+    cache.append(cache.add(), k[0], k[0])
+    for call in (
+        lambda: foveate.attention(q, k, k, out=q),
+        lambda: foveate.linear_attention(q, k, k, out=q),
+        lambda: foveate.additive_attention(q, k, k, w, w, w[:, 0], out=q),
+        lambda: cache.attend(q[:1], [0], out=q[:1]),
+    ):
+        with pytest.raises(ValueError, match="^out: overlaps the input q in memory"):
+            call()
 
 
 def test_out_is_written_in_place(qkv):

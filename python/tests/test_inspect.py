@@ -2,6 +2,8 @@
 """What inspect and diagnose tell, against the weights themselves."""
 
 import gc
+import os
+import subprocess
 
 import numpy as np
 import pytest
@@ -63,7 +65,53 @@ def test_findings_name_the_head_in_both_languages(qkv):
     q[1], k[1] = q[0], k[0]
     alike = foveate.inspect(q, k).similar[0]
     assert (alike.first, alike.second) == (0, 1) and alike.distance < 1e-9
-    assert foveate.inspect(q[:1], k[:1]).text() == "Nothing stands out."
+    assert foveate.inspect(q[:1], k[:1]).findings == []
+
+
+def command_line_says(name, arrays, folder, *options):
+    command = [os.environ.get("FOVEATE_COMMAND") or pytest.skip("FOVEATE_COMMAND is not set"), name]
+    for option, array in arrays.items():
+        np.save(folder / option, array)
+        command += [f"--{option}", str(folder / f"{option}.npy")]
+    run = subprocess.run([*command, *options], capture_output=True, text=True, env=os.environ | {"LC_ALL": "C.UTF-8"})
+    assert run.returncode in (0, 1) and not run.stderr, run.stderr  # 1: diagnose says that it is not right
+    return run.stdout
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_print_is_what_the_command_line_prints(qkv, tmp_path, lang):
+    q, k, v = (x.copy() for x in qkv)
+    k[0, 2] *= 30
+    v[1, 3, 5, 7] = np.nan
+    sinks = np.linspace(-1, 4, 4)
+    said = command_line_says("inspect", {"q": q, "k": k, "v": v, "sinks": sinks}, tmp_path, "--causal", "--lang", lang)
+    seen = foveate.inspect(q, k, v, causal=True, sinks=sinks)
+    assert seen.text(lang) == said.rstrip("\n") and len(said.splitlines()) > 20
+    assert lang == "zh" or str(seen) == seen.text("en")
+
+
+def test_diagnosis_prints_what_the_command_line_prints(qkv, tmp_path):
+    wrong = foveate.attention(*qkv, scale=1)
+    arrays = dict(zip("qkv", qkv, strict=True)) | {"out": wrong}
+    found = foveate.diagnose(*qkv, wrong)
+    assert command_line_says("diagnose", arrays, tmp_path, "--lang", "en") == f"{found}\n"
+
+
+def test_reprs_are_short(qkv):
+    q, k, _ = qkv
+    assert repr(foveate.inspect(q, k)).endswith("n_kv=48: 0 findings>")
+    k[0, 2] *= 30
+    assert repr(foveate.inspect(q, k)).endswith("n_kv=48: 1 finding>")
+    found = foveate.diagnose(*qkv, foveate.attention(*qkv, scale=1))
+    assert repr(found) == f"<foveate.Diagnosis: mistake scale-none, {found.differing_rows} of 384 rows differ>"
+    assert "were not scaled" in found._repr_html_() and "<pre" in found._repr_html_()
+
+
+def test_a_weight_below_one_is_not_told_as_one():
+    q, k = np.ones((1, 1, 1)), np.array([[[10.0], [0.0]]])
+    seen = foveate.inspect(q, k)
+    assert 0.9999 < seen.heads.largest_weight[0] < 1
+    assert "0.9999" in seen._repr_html_() and "0.9999" in str(seen)
 
 
 def test_arrays_are_read_only_and_outlive_the_inspection(qkv):
@@ -92,18 +140,49 @@ def test_plot_and_html(qkv, monkeypatch):
     figure = seen.plot()
     panels = [axes for axes in figure.axes if axes.images]
     assert len(panels) == 8 and panels[5].get_title() == "batch 1, head 1"
-    assert panels[0].images[0].get_array().shape == (48, 48)
+    drawn = panels[0].images[0]
+    assert drawn.get_array().shape == (48, 48)
+    assert drawn.cmap.name == "cividis" and drawn.norm.vmax == 1000 * drawn.norm.vmin
     for fonts, title in ((("DejaVu Sans",), "批次 0，头 0"), ((), "batch 0, head 0")):
         monkeypatch.setattr("foveate._inspect_plot._CHINESE_FONTS", fonts)
         assert seen.plot("mean", lang="zh").axes[0].get_title() == title
     with pytest.raises(ValueError, match="^maps: there are none"):
         foveate.inspect(*qkv, map_cells=0).plot()
     html = seen._repr_html_()
-    assert html.count("<tr>") == 9 and "<script" not in html
+    assert html.count("<tr>") == 9 and "<script" not in html and "overflow-x:auto" in html
     with pytest.raises(ValueError, match="^pooling: "):
         seen.plot("least")
     with pytest.raises(ValueError, match="^lang: 'fr'"):
         seen.text("fr")
+
+
+def colours(panel):
+    """A map as it is drawn: RGB of its cells, later images over earlier ones, on the panel's own colour."""
+    from matplotlib.colors import to_rgb
+
+    first = panel.images[0].get_array()
+    seen = np.full((*first.shape, 3), to_rgb(panel.get_facecolor()))
+    for image in panel.images:
+        rgba = image.to_rgba(image.get_array())
+        seen = np.where(rgba[..., 3:] > 0, rgba[..., :3], seen)
+    return seen
+
+
+def test_plot_tells_zero_and_nan_from_small_weights(qkv):
+    pytest.importorskip("matplotlib")
+    from matplotlib.colors import to_rgb
+
+    q, k, v = (x[0].copy() for x in qkv)
+    k[1, 30] = np.nan
+    k[2] *= 30
+    figure = foveate.inspect(q, k, v, causal=True, map_cells=48).plot()
+    fine, broken, sharp = (colours(axes) for axes in figure.axes[:3])
+    grey, red, dark = to_rgb("#e4e2dc"), to_rgb("#d98b82"), np.array([0, 0x22, 0x4E]) / 255
+    assert np.allclose(fine[0, 1:], grey) and not np.isclose(fine[47, :], grey).all(-1).any()
+    assert np.allclose(broken[30:], red) and np.allclose(broken[0, 1:], grey)
+    assert not np.isclose(broken[:30], red).all(-1).any()
+    assert np.isclose(sharp[47], dark, atol=0.01).all(-1).any()  # tiny weights are dark, not grey
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["0", "NaN, Inf"]
 
 
 @pytest.mark.parametrize(
@@ -124,7 +203,8 @@ def test_a_right_result_is_right(qkv):
     o, lse = foveate.attention(*qkv, causal=True, return_lse=True)
     found = foveate.diagnose(*qkv, o, lse=lse, causal=True)
     assert found and found.verdict == "right" and str(found).startswith("The result is right")
-    assert found.first_difference is None and found.text_zh.startswith("结果正确")
+    assert foveate.diagnose(*qkv, o, causal=True).largest_lse_difference is None
+    assert found.largest_lse_difference == 0 and found.first_difference is None and found.text_zh.startswith("结果正确")
 
 
 def test_mistakes_are_found_in_either_layout(qkv):

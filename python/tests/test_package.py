@@ -2,7 +2,7 @@
 """The package: its examples run, its types hold, its names are documented."""
 
 import doctest
-import importlib
+import importlib.util
 import inspect
 import os
 import pkgutil
@@ -40,6 +40,16 @@ def test_attention_has_all_options_by_name():
     assert named - {"q", "k", "v", "out", "return_lse", "return_weights"} == set(AttentionOptions.__annotations__)
     with pytest.raises(TypeError, match=r"attention_backward\(\) got an unexpected keyword argument 'casual'"):
         foveate.attention_backward(*[None] * 6, casual=True)
+
+
+@pytest.mark.parametrize("function", ["attention", "additive_attention", "inspect", "diagnose"])
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [("is_causal", "use causal=True"), ("attn_mask", "use mask"), ("query", "here it is q"), ("casual", "'causal'")],
+)
+def test_names_of_others_are_told_what_they_are_here(function, name, remedy):
+    with pytest.raises(TypeError, match=rf"^{function}\(\) got an unexpected keyword argument '{name}'; .*{remedy}"):
+        getattr(foveate, function)(**{name: 1})
 
 
 def test_stubs_name_what_the_module_has():
@@ -85,7 +95,10 @@ def test_types(tmp_path):
     environment = os.environ | {"MYPY_CACHE_DIR": str(tmp_path)}
     if package.parent.name != "site-packages":  # where mypy looks by itself
         environment["MYPYPATH"] = str(package.parent)
-    command = [sys.executable, "-m", "mypy", "--strict", str(user), "-p", "foveate"]
-    for part in (command[:-2], [*command[:4], *command[5:]]):
-        run = subprocess.run(part, env=environment, capture_output=True, text=True)
+    own = [word for name in ("", *MODULES) for word in ("-m", f"foveate.{name}".rstrip("."))]
+    if importlib.util.find_spec("torch"):
+        own = ["-p", "foveate"]
+    for what in ([str(user)], own):
+        command = [sys.executable, "-m", "mypy", "--strict", *what]
+        run = subprocess.run(command, env=environment, capture_output=True, text=True)
         assert run.returncode == 0, run.stdout

@@ -1,14 +1,14 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
 // Tables of numbers as text.
-#ifndef FOVEATE_CLI_TABLE_H_
-#define FOVEATE_CLI_TABLE_H_
+#ifndef FOVEATE_TEXT_TABLE_H_
+#define FOVEATE_TEXT_TABLE_H_
 
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace foveate::cli {
+namespace foveate::text {
 
 /// Rows of cells under their headings, to the right in their columns, two spaces apart.
 class Table {
@@ -25,6 +25,6 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-}  // namespace foveate::cli
+}  // namespace foveate::text
 
-#endif  // FOVEATE_CLI_TABLE_H_
+#endif  // FOVEATE_TEXT_TABLE_H_

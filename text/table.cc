@@ -1,11 +1,11 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
-#include "cli/table.h"
+#include "text/table.h"
 
 #include <algorithm>
 
-#include "cli/terminal.h"
+#include "text/width.h"
 
-namespace foveate::cli {
+namespace foveate::text {
 
 std::string Table::text(bool last_left) const {
   const size_t columns = rows_.front().size();
@@ -24,4 +24,4 @@ std::string Table::text(bool last_left) const {
   return text;
 }
 
-}  // namespace foveate::cli
+}  // namespace foveate::text

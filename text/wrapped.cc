@@ -1,12 +1,12 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
-#include "cli/wrapped.h"
+#include "text/wrapped.h"
 
 #include <algorithm>
 #include <string_view>
 
-#include "cli/terminal.h"
+#include "text/width.h"
 
-namespace foveate::cli {
+namespace foveate::text {
 namespace {
 
 /// A character of UTF-8, whole.
@@ -67,4 +67,4 @@ std::string hanging(const std::string& head, const std::string& text, int indent
   return result;
 }
 
-}  // namespace foveate::cli
+}  // namespace foveate::text

@@ -1,5 +1,5 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
-#include "cli/inspect_text.h"
+#include "insight/tables.h"
 
 #include <fmt/format.h>
 
@@ -7,22 +7,30 @@
 #include <utility>
 #include <vector>
 
-#include "cli/table.h"
-#include "cli/wrapped.h"
 #include "insight/findings.h"
+#include "text/table.h"
+#include "text/wrapped.h"
 
-namespace foveate::cli {
+namespace foveate::insight {
 namespace {
+
+using claims::Language;
 
 constexpr const char* kNothing = "-";
 
 std::string number(double x, int digits = 3) { return std::isnan(x) ? kNothing : fmt::format("{:.{}g}", x, digits); }
 
+/// A weight below 1 is not told as 1.
+std::string weight(double x) {
+  constexpr double kNearlyOne = 0.9995;
+  return x >= kNearlyOne && x < 1 ? fmt::format("{:.4f}", std::floor(x * 1e4) / 1e4) : number(x);
+}
+
 std::string place(const Extreme& e) { return e.row < 0 ? kNothing : fmt::format("{}, {}", e.row, e.key); }
 
 class Writer {
  public:
-  Writer(const insight::Report& report, const InspectView& view, int width, Language language)
+  Writer(const Report& report, const View& view, int width, Language language)
       : report_(report), view_(view), width_(width), language_(language) {}
 
   std::string text() const {
@@ -37,7 +45,9 @@ class Writer {
     return std::isnan(share) ? kNothing : fmt::format(fmt::runtime(say("{:.1f} %", "{:.1f}%")), 100 * share);
   }
 
-  const char* say(const char* english, const char* chinese) const { return cli::say(language_, english, chinese); }
+  const char* say(const char* english, const char* chinese) const {
+    return language_ == Language::zh ? chinese : english;
+  }
 
   std::string name(int64_t head) const {
     const int64_t h = head % report_.shape.h_q;
@@ -57,19 +67,19 @@ class Writer {
   }
 
   std::string what_stands_out() const {
-    const std::vector<insight::Finding> all = insight::findings(report_);
+    const std::vector<Finding> all = findings(report_);
     if (all.empty()) return say("Nothing stands out.\n", "没有什么特别之处。\n");
     std::string text = say("What stands out\n", "值得注意\n");
-    for (const insight::Finding& finding : all) {
-      text += hanging("  * ", language_ == Language::zh ? finding.text.zh : finding.text.en, 4, width_);
+    for (const Finding& finding : all) {
+      text += text::hanging("  * ", finding.text.in(language_), 4, width_);
     }
     return text;
   }
 
   std::string scores() const {
-    Table table({name_heading(), say("var q.k", "q·k 方差"), say("scaled", "缩放后"), say("max score", "最大分数"),
-                 say("at i, j", "位于 i, j"), say("mean lse", "lse 均值"), say("no keys", "无键的行"),
-                 say("not finite", "非有限的行")});
+    text::Table table({name_heading(), say("var q.k", "q·k 方差"), say("scaled", "缩放后"),
+                       say("max score", "最大分数"), say("at i, j", "位于 i, j"), say("mean lse", "lse 均值"),
+                       say("no keys", "无键的行"), say("not finite", "非有限的行")});
     for (int64_t head = 0; head < report_.n_heads(); ++head) {
       const HeadFigures& f = report_.heads[static_cast<size_t>(head)];
       const double scale = report_.scale;
@@ -87,10 +97,10 @@ class Writer {
     if (!view_.sink_keys.empty()) headings.emplace_back(say("on given", "指定键所得"));
     headings.emplace_back(say("saturated", "饱和的行"));
     headings.emplace_back(say("Jacobian", "雅可比"));
-    Table table(headings);
+    text::Table table(headings);
     for (int64_t head = 0; head < report_.n_heads(); ++head) {
       const HeadFigures& f = report_.heads[static_cast<size_t>(head)];
-      std::vector<std::string> cells = {name(head), number(f.effective_keys_mean), number(f.largest_weight.value),
+      std::vector<std::string> cells = {name(head), number(f.effective_keys_mean), weight(f.largest_weight.value),
                                         place(f.largest_weight), percent(f.first_key_mass)};
       if (view_.sinks) cells.push_back(percent(f.sink_mass));
       if (!view_.sink_keys.empty()) cells.push_back(percent(mass_on(report_, head, view_.sink_keys)));
@@ -102,7 +112,7 @@ class Writer {
   }
 
   std::string legend() const {
-    return hanging(
+    return text::hanging(
         "  ",
         say("keys: effective number, exp(entropy), mean over rows. saturated: rows with one weight above 0.99 "
             "of more than one key. Jacobian: mean norm of d weights / d scores. i: query, j: key.",
@@ -112,8 +122,8 @@ class Writer {
   }
 
   std::string rows() const {
-    Table table({name_heading(), say("query", "查询"), say("keys", "键数"), say("effective", "有效键数"), "lse",
-                 say("Jacobian", "雅可比"), say("largest weights, key (weight)", "最大的权重：键（权重）")});
+    text::Table table({name_heading(), say("query", "查询"), say("keys", "键数"), say("effective", "有效键数"), "lse",
+                       say("Jacobian", "雅可比"), say("largest weights, key (weight)", "最大的权重：键（权重）")});
     for (int64_t head = 0; head < report_.n_heads(); ++head) {
       for (int64_t i = view_.rows.first; i < view_.rows.last; ++i) {
         const RowFigures& row = report_.rows_of(head)[i];
@@ -135,7 +145,7 @@ class Writer {
   }
 
   std::string keys() const {
-    Table table({name_heading(), say("key", "键"), say("mass received", "收到的权重之和"), say("share", "占比")});
+    text::Table table({name_heading(), say("key", "键"), say("mass received", "收到的权重之和"), say("share", "占比")});
     for (int64_t head = 0; head < report_.n_heads(); ++head) {
       for (int64_t j = view_.keys.first; j < view_.keys.last; ++j) {
         table.add({name(head), std::to_string(j), number(report_.received_of(head)[j], 4),
@@ -145,16 +155,16 @@ class Writer {
     return std::string(say("Keys\n", "键\n")) + table.text();
   }
 
-  const insight::Report& report_;
-  const InspectView& view_;
+  const Report& report_;
+  const View& view_;
   const int width_;
   const Language language_;
 };
 
 }  // namespace
 
-std::string text_of(const insight::Report& report, const InspectView& view, int width, Language language) {
+std::string tables(const Report& report, const View& view, int width, Language language) {
   return Writer(report, view, width, language).text();
 }
 
-}  // namespace foveate::cli
+}  // namespace foveate::insight
