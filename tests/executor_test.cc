@@ -4,11 +4,14 @@
 #include "foveate/executor.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <fstream>
 #include <memory>
 #include <numeric>
 #include <thread>
@@ -259,6 +262,55 @@ TEST(TbbExecutorTest, TakesWhatProcessorsThereAre) {
   EXPECT_GE(TbbExecutor().concurrency(), 1);
   EXPECT_EQ(TbbExecutor(0).concurrency(), TbbExecutor().concurrency());
   EXPECT_EQ(TbbExecutor(-3).concurrency(), TbbExecutor().concurrency());
+}
+
+int64_t resident_kib() {
+  std::ifstream statm("/proc/self/statm");
+  int64_t size = 0, resident = 0;
+  statm >> size >> resident;
+  return resident * sysconf(_SC_PAGESIZE) / 1024;
+}
+
+TEST(TbbExecutorTest, OneAfterAnotherTakesNoMemory) {
+  const auto calls = [](int n) {
+    for (int i = 0; i < n; ++i) {
+      TbbExecutor executor(2);
+      run(executor, 6, [](int64_t, int64_t) {});
+    }
+  };
+  calls(100);
+  const int64_t before = resident_kib();
+  calls(6000);
+  EXPECT_LT(resident_kib() - before, 4096);  // 7 KiB for each would be 42 MiB
+}
+
+// An executor made before the fork, and one of the child's own.
+TEST(TbbExecutorTest, InAForkedProcessTheCallingThreadDoesAll) {
+  TbbExecutor before(2);
+  run(before, 100, [](int64_t, int64_t) {});
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(60);
+    bool right = true;
+    const auto all_here = [&](Executor& executor) {
+      int done = 0;  // unsynchronised
+      const std::thread::id here = std::this_thread::get_id();
+      run(executor, 100, [&](int64_t, int64_t worker) {
+        right = right && worker == 0 && std::this_thread::get_id() == here;
+        ++done;
+      });
+      right = right && done == 100;
+    };
+    all_here(before);
+    TbbExecutor after(2);
+    right = right && after.concurrency() == 1;
+    all_here(after);
+    _exit(right ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 #endif
 

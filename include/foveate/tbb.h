@@ -13,7 +13,12 @@
 namespace foveate {
 
 /// Runs tasks in a TBB arena of its own, so that it neither waits for nor is slowed by the caller's other TBB work.
-/// Calls of run() from several threads take turns.
+/// Calls of run() from several threads take turns; a single task runs on the calling thread.
+///
+/// The process keeps an executor's arena for the next one of as many workers: to make one for each call is cheap, and
+/// takes no more memory than the most that there were at once. A process that was forked from one with executors has
+/// none of TBB's threads: all tasks run on the calling thread there. An executor that another thread was using at the
+/// fork is lost to it.
 class FOVEATE_API TbbExecutor final : public Executor {
  public:
   /// `threads` workers, the calling thread among them, but no more than TBB's limit (the processors of this process, unless
