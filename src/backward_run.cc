@@ -307,17 +307,6 @@ class Backward {
     return seen;
   }
 
-  /// Whether structure and blocks let a row see one of the keys [first, last).
-  static bool sees(const kernels::TileTask<T>& task, const kernels::Row<T>& row, int64_t first, int64_t last) {
-    first = std::max(first, row.begin);
-    last = std::min(last, row.end);
-    if (first >= last || row.blocks == nullptr) return first < last;
-    for (int64_t block = first / task.block_size; block <= (last - 1) / task.block_size; ++block) {
-      if (row.blocks[block * task.blocks_stride] != 0) return true;
-    }
-    return false;
-  }
-
   /// Puts out a chunk of keys and one of rows, and zeros past the sequence's lengths.
   void write(const Unit& unit, int64_t chunk) const {
     const T scale = tiles_.task(unit.batch, unit.kv_head).scale;

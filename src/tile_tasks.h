@@ -4,6 +4,7 @@
 #ifndef FOVEATE_SRC_TILE_TASKS_H_
 #define FOVEATE_SRC_TILE_TASKS_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/tile.h"
@@ -51,6 +52,18 @@ class TileTasks {
   T scale_, softcap_;
   int64_t left_, right_;
 };
+
+/// Whether structure and blocks let a row see one of the keys [first, last).
+template <class T>
+bool sees(const kernels::TileTask<T>& task, const kernels::Row<T>& row, int64_t first, int64_t last) {
+  first = std::max(first, row.begin);
+  last = std::min(last, row.end);
+  if (first >= last || row.blocks == nullptr) return first < last;
+  for (int64_t block = first / task.block_size; block <= (last - 1) / task.block_size; ++block) {
+    if (row.blocks[block * task.blocks_stride] != 0) return true;
+  }
+  return false;
+}
 
 }  // namespace foveate
 
