@@ -319,6 +319,7 @@ TEST_F(CCall, WorkspacesTooSmallAreRefused) {
   EXPECT_EQ(foveate_attention_begin(&call, &q_, &k_, &v_, &outputs_, nullptr, &execution, message_.text,
                                     sizeof message_.text),
             FOVEATE_WORKSPACE_TOO_SMALL);
+  EXPECT_NE(std::string(message_.text).find("in C: begin_bytes"), std::string::npos) << message_.text;
   EXPECT_TRUE(untouched());
 }
 
