@@ -127,7 +127,7 @@ typedef struct foveate_attention_options {
   }
 
 /* FOVEATE_ATTENTION_OPTIONS_INIT for callers that have no macros: writes the defaults to the `size` bytes of their struct, as
- * far as it reaches, and `size` itself. options is not NULL, size at least sizeof(size_t). */
+ * far as it reaches, and `size` itself. NULL is left alone. */
 FOVEATE_C_API void foveate_attention_options_init(foveate_attention_options* options, size_t size);
 
 /* Which arrays attention writes. Each may be left out, not all of them. */

@@ -67,7 +67,7 @@ enum {
 /* A view of an array to write to. It owns nothing, and is read during a call alone. Axes are always [batch, head, sequence,
  * head_dim], whatever their order in memory, which the strides tell. */
 typedef struct foveate_tensor {
-  void* data;        /* the element at 0, 0, 0, 0, aligned as its type is */
+  void* data;        /* the element at 0, 0, 0, 0, at an address that the size of an element divides */
   int32_t dtype;     /* FOVEATE_F32 and its like; FOVEATE_NONE: absent */
   int64_t shape[4];  /* extents, 0 or more */
   int64_t stride[4]; /* in elements, not bytes; may be 0 or negative; not looked at where the extent is 1 */
@@ -75,7 +75,7 @@ typedef struct foveate_tensor {
 
 /* The same of an array that is read. */
 typedef struct foveate_const_tensor {
-  const void* data;  /* the element at 0, 0, 0, 0, aligned as its type is */
+  const void* data;  /* the element at 0, 0, 0, 0, at an address that the size of an element divides */
   int32_t dtype;     /* FOVEATE_F32 and its like; FOVEATE_NONE: absent */
   int64_t shape[4];  /* extents, 0 or more */
   int64_t stride[4]; /* in elements, not bytes; may be 0 or negative; not looked at where the extent is 1 */
@@ -83,7 +83,7 @@ typedef struct foveate_const_tensor {
 
 /* A view of two axes to write to: gradients of projections. */
 typedef struct foveate_matrix {
-  void* data;        /* the element at 0, 0 */
+  void* data;        /* the element at 0, 0; its size divides the address */
   int32_t dtype;     /* FOVEATE_F32 and its like; FOVEATE_NONE: absent */
   int64_t shape[2];  /* rows, columns */
   int64_t stride[2]; /* in elements */
@@ -91,7 +91,7 @@ typedef struct foveate_matrix {
 
 /* A view of two axes to read: a block table, a projection. */
 typedef struct foveate_const_matrix {
-  const void* data;  /* the element at 0, 0 */
+  const void* data;  /* the element at 0, 0; its size divides the address */
   int32_t dtype;     /* FOVEATE_I32, FOVEATE_F32 and their like; FOVEATE_NONE: absent */
   int64_t shape[2];  /* rows, columns */
   int64_t stride[2]; /* in elements */
@@ -99,7 +99,7 @@ typedef struct foveate_const_matrix {
 
 /* A view of one axis to write to: gradients of sinks. */
 typedef struct foveate_vector {
-  void* data;     /* the first element */
+  void* data;     /* the first element; its size divides the address */
   int32_t dtype;  /* FOVEATE_F32 and its like; FOVEATE_NONE: absent */
   int64_t size;   /* how many elements: unlike that of other structs, not bytes */
   int64_t stride; /* in elements */
@@ -107,7 +107,7 @@ typedef struct foveate_vector {
 
 /* A view of one axis to read: sinks, slopes, lengths, starts. */
 typedef struct foveate_const_vector {
-  const void* data; /* the first element */
+  const void* data; /* the first element; its size divides the address */
   int32_t dtype;    /* FOVEATE_F32, FOVEATE_I64 and their like; FOVEATE_NONE: absent */
   int64_t size;     /* how many elements: unlike that of other structs, not bytes */
   int64_t stride;   /* in elements */
@@ -212,7 +212,7 @@ FOVEATE_C_API const char* foveate_target_name(int64_t index);
 /* The name of the target that calls use now: static text. Any thread may ask. */
 FOVEATE_C_API const char* foveate_active_target(void);
 
-/* Makes later calls of this process use the target of that name. NULL or "auto": the best one again. FOVEATE_INVALID_ARGUMENT
+/* Makes later calls of this process use the target of that name. NULL, "" or "auto": the best one again. FOVEATE_INVALID_ARGUMENT
  * where the name is unknown or this processor cannot run it, with those it can in the message. Any thread may call it; calls
  * that run already keep theirs. */
 FOVEATE_C_API foveate_status foveate_pin_target(const char* name, char* message, size_t message_size);

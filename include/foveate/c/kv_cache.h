@@ -62,11 +62,11 @@ typedef struct foveate_kv_cache_options {
   { sizeof(foveate_kv_cache_options), 1, 1, 1, FOVEATE_F32, FOVEATE_F32, 64, FOVEATE_UNLIMITED, FOVEATE_NO_TENSOR }
 
 /* FOVEATE_KV_CACHE_OPTIONS_INIT for callers that have no macros: writes the defaults to the `size` bytes of their struct, as far
- * as it reaches, and `size` itself. options is not NULL, size at least sizeof(size_t). */
+ * as it reaches, and `size` itself. NULL is left alone. */
 FOVEATE_C_API void foveate_kv_cache_options_init(foveate_kv_cache_options* options, size_t size);
 
 /* Makes an empty cache, which the caller ends with foveate_kv_cache_end(). options NULL: the defaults. Where it fails, *cache is
- * left as it is. */
+ * NULL. */
 FOVEATE_C_API foveate_status foveate_kv_cache_create(const foveate_kv_cache_options* options, foveate_kv_cache** cache,
                                                      char* message, size_t message_size);
 
@@ -117,7 +117,8 @@ FOVEATE_C_API foveate_status foveate_kv_cache_get_usage(const foveate_kv_cache* 
 /* Memory in which sequences are laid out for a call, to be used again. */
 typedef struct foveate_kv_batch foveate_kv_batch;
 
-/* Makes an empty batch, which the caller ends with foveate_kv_batch_end(). It belongs to no cache. */
+/* Makes an empty batch, which the caller ends with foveate_kv_batch_end(). It belongs to no cache. Where it fails,
+ * *batch is NULL. */
 FOVEATE_C_API foveate_status foveate_kv_batch_create(foveate_kv_batch** batch, char* message, size_t message_size);
 
 /* Frees a batch, and with it what views of it point to. NULL is left alone. */

@@ -111,7 +111,8 @@ FOVEATE_C_API int64_t foveate_call_tasks(const foveate_call* call, int64_t round
 FOVEATE_C_API foveate_status foveate_call_run(foveate_call* call, int64_t round, int64_t first, int64_t count,
                                               int64_t worker, char* message, size_t message_size);
 
-/* Ends a call, and frees what it has allocated: once begin has succeeded, when no thread runs tasks any more. NULL is left alone. */
+/* Ends a call, and frees what it has allocated: once begin has succeeded, when no thread runs tasks any more. It then has no
+ * rounds, until it begins anew. NULL is left alone. */
 FOVEATE_C_API void foveate_call_end(foveate_call* call);
 
 /* Begins foveate_linear_attention(), as foveate_attention_begin() begins foveate_attention(). */
