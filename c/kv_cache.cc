@@ -25,6 +25,7 @@ Status no_memory(const char* name) {
 
 Status create(const foveate_kv_cache_options* options, foveate_kv_cache** cache) {
   if (cache == nullptr) return missing("cache");
+  *cache = nullptr;
   foveate_kv_cache_options in = FOVEATE_KV_CACHE_OPTIONS_INIT;
   FOVEATE_C_RETURN_IF_ERROR(read("options", options, &in));
   std::unique_ptr<foveate_kv_cache> made(new (std::nothrow) foveate_kv_cache);
@@ -161,9 +162,8 @@ foveate_status foveate_kv_cache_get_usage(const foveate_kv_cache* cache, foveate
 
 foveate_status foveate_kv_batch_create(foveate_kv_batch** batch, char* message, size_t message_size) {
   if (batch == nullptr) return report(missing("batch"), message, message_size);
-  auto* const made = new (std::nothrow) foveate_kv_batch;
-  if (made == nullptr) return report(no_memory("batch"), message, message_size);
-  *batch = made;
+  *batch = new (std::nothrow) foveate_kv_batch;
+  if (*batch == nullptr) return report(no_memory("batch"), message, message_size);
   return report({}, message, message_size);
 }
 

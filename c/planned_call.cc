@@ -175,5 +175,7 @@ foveate_status foveate_call_run(foveate_call* call, int64_t round, int64_t first
 }
 
 void foveate_call_end(foveate_call* call) {
-  if (call != nullptr) std::destroy_at(planned(call));
+  if (call == nullptr) return;
+  std::destroy_at(planned(call));
+  new (call) foveate::PlannedCall();  // which has no rounds: ended once more, or asked to run, it does nothing
 }

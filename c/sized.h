@@ -39,9 +39,10 @@ Status read(const char* name, const Struct* from, Struct* to) {
   return {};
 }
 
-/// Fills a caller's struct as far as its size reaches, and what is past ours with 0.
+/// Fills a caller's struct as far as its size reaches, and what is past ours with 0; nullptr is left alone.
 template <class Struct>
 void fill(Struct value, Struct* to, size_t size) {
+  if (to == nullptr) return;
   value.size = size;
   std::memset(to, 0, size);
   std::memcpy(to, &value, std::min(size, sizeof(Struct)));

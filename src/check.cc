@@ -24,7 +24,15 @@ Status check_view(const char* name, const ConstTensor& view) {
   FOVEATE_RETURN_IF_ERROR(check_extents(name, view.shape));
   if (!addressable(view)) return Status::error(kInvalid, "%s: strides reach past 64-bit addresses", name);
   const bool empty = view.shape[0] == 0 || view.shape[1] == 0 || view.shape[2] == 0 || view.shape[3] == 0;
-  if (!empty && view.data == nullptr) return Status::error(kInvalid, "%s: the data pointer is null", name);
+  if (empty) return {};
+  if (view.data == nullptr) return Status::error(kInvalid, "%s: the data pointer is null", name);
+  const int64_t size = size_of(view.dtype);
+  if (size > 1 && reinterpret_cast<uintptr_t>(view.data) % static_cast<uintptr_t>(size) != 0) {
+    return Status::error(kInvalid,
+                         "%s: its data lies across %s elements; expected an address that %" PRId64
+                         " divides; copy it to aligned memory",
+                         name, name_of(view.dtype), size);
+  }
   return {};
 }
 

@@ -28,7 +28,7 @@ inline constexpr StatusCode kInvalid = StatusCode::invalid_argument;
 /// Extents from 0 on whose product is at most kLargest.
 Status check_extents(const char* name, const int64_t (&shape)[4]);
 
-/// A view whose elements can be addressed.
+/// A view whose elements can be addressed, each at a multiple of its size.
 Status check_view(const char* name, const ConstTensor& view);
 
 /// At most 2^32, so that the bytes of a workspace stay in 64 bits.

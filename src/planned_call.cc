@@ -132,9 +132,10 @@ struct PlannedCall::Beginning {
     void* memory = execution.workspace;
     std::unique_ptr<char[]> own;
     if (memory != nullptr && execution.workspace_bytes < bytes) {
-      return Status::error(StatusCode::workspace_too_small,
-                           "workspace: %zu bytes; this call needs %zu (%s tells, and PlannedCall::kBytes)",
-                           execution.workspace_bytes, bytes, planner);
+      return Status::error(
+          StatusCode::workspace_too_small,
+          "workspace: %zu bytes; this call needs %zu (%s tells, and PlannedCall::kBytes; in C: begin_bytes)",
+          execution.workspace_bytes, bytes, planner);
     }
     if (memory == nullptr) {
       own.reset(new (std::nothrow) char[bytes]);

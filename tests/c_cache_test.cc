@@ -155,6 +155,11 @@ TEST_F(CCache, NullsAreRefused) {
   EXPECT_EQ(foveate_kv_cache_length(nullptr, 0), -1);
   foveate_kv_cache_end(nullptr);
   foveate_kv_batch_end(nullptr);
+  foveate_kv_cache_options wrong = FOVEATE_KV_CACHE_OPTIONS_INIT;
+  wrong.d_k = -1;
+  auto* cache = reinterpret_cast<foveate_kv_cache*>(&n);
+  EXPECT_EQ(foveate_kv_cache_create(&wrong, &cache, text, kSize), FOVEATE_INVALID_ARGUMENT);
+  EXPECT_EQ(cache, nullptr) << "something to end";
   refused(foveate_kv_batch_create(nullptr, text, kSize), "batch: the pointer is null");
   refused(foveate_kv_batch_reserve(nullptr, 1, 1, text, kSize), "batch: the pointer is null");
 

@@ -184,6 +184,47 @@ TEST_F(CCall, InitialisersAreTheMacros) {
   foveate_kv_cache_options_init(&cache, sizeof cache);
   EXPECT_EQ(cache.page_size, 64);
   EXPECT_EQ(cache.max_pages, -1);
+  foveate_attention_options_init(nullptr, sizeof options);
+  foveate_attention_shape_init(nullptr, sizeof shape);
+  foveate_block_pattern_init(nullptr, sizeof pattern);
+  foveate_kv_cache_options_init(nullptr, sizeof cache);
+}
+
+TEST_F(CCall, ACallThatHasEndedHasNoRounds) {
+  foveate_call call;
+  ASSERT_EQ(foveate_attention_begin(&call, &q_, &k_, &v_, &outputs_, nullptr, nullptr, nullptr, 0), FOVEATE_OK);
+  EXPECT_GT(foveate_call_rounds(&call), 0);
+  foveate_call_end(&call);
+  EXPECT_EQ(foveate_call_rounds(&call), 0);
+  EXPECT_EQ(foveate_call_tasks(&call, 0), 0);
+  EXPECT_EQ(foveate_call_run(&call, 0, 0, 1, 0, message_.text, sizeof message_.text), FOVEATE_INVALID_ARGUMENT);
+  EXPECT_STREQ(message_.text, "round: 0; the call has none");
+  foveate_call_end(&call);
+  EXPECT_TRUE(untouched());
+}
+
+TEST_F(CCall, DataAcrossElementsIsRefused) {
+  const auto across = [](auto view, uintptr_t bytes) {
+    view.data = reinterpret_cast<decltype(view.data)>(reinterpret_cast<uintptr_t>(view.data) + bytes);
+    return view;
+  };
+  foveate_attention_options options = FOVEATE_ATTENTION_OPTIONS_INIT;
+  const foveate_const_tensor q = across(q_, 2);
+  EXPECT_EQ(foveate_attention(&q, &k_, &v_, &outputs_, nullptr, nullptr, message_.text, sizeof message_.text),
+            FOVEATE_INVALID_ARGUMENT);
+  EXPECT_STREQ(
+      message_.text,
+      "q: its data lies across float32 elements; expected an address that 4 divides; copy it to aligned memory");
+  foveate_attention_outputs outputs = outputs_;
+  outputs.o = across(outputs.o, 1);
+  EXPECT_EQ(foveate_attention(&q_, &k_, &v_, &outputs, nullptr, nullptr, message_.text, sizeof message_.text),
+            FOVEATE_INVALID_ARGUMENT);
+  EXPECT_EQ(std::string(message_.text).rfind("o: its data lies across", 0), 0U) << message_.text;
+  const int64_t lengths[2] = {1, 1};
+  options.kv_lengths = across(foveate_const_vector_view(lengths, FOVEATE_I64, 1), 4);
+  EXPECT_EQ(attend(&options), FOVEATE_INVALID_ARGUMENT);
+  EXPECT_EQ(std::string(message_.text).rfind("kv_lengths: ", 0), 0U) << message_.text;
+  EXPECT_TRUE(untouched());
 }
 
 TEST_F(CCall, DefaultsAreThoseOfCpp) {
@@ -319,6 +360,7 @@ TEST_F(CCall, WorkspacesTooSmallAreRefused) {
   EXPECT_EQ(foveate_attention_begin(&call, &q_, &k_, &v_, &outputs_, nullptr, &execution, message_.text,
                                     sizeof message_.text),
             FOVEATE_WORKSPACE_TOO_SMALL);
+  EXPECT_NE(std::string(message_.text).find("in C: begin_bytes"), std::string::npos) << message_.text;
   EXPECT_TRUE(untouched());
 }
 

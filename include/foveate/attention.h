@@ -56,7 +56,7 @@ enum class Align : uint8_t {
 inline constexpr int64_t kUnlimited = -1;
 
 struct AttentionOptions {
-  /// Multiplies q . k. Any finite value, 0 and negative included. Left out: 1 / sqrt(d_k).
+  /// Multiplies the products of q and k. Any finite value, 0 and negative included. Left out: 1 / sqrt(d_k).
   std::optional<double> scale = {};
 
   /// Only keys at or before the query's position take part.
@@ -74,7 +74,7 @@ struct AttentionOptions {
   /// saturates.
   ConstTensor bias = {};
 
-  /// > 0: scores pass through softcap * tanh(score / softcap). 0: off.
+  /// Above 0: scores pass through softcap * tanh(score / softcap). 0: off.
   double softcap = 0;
 
   /// [h_q], of a float type, finite: the ALiBi slope of each query head.

@@ -1,8 +1,15 @@
 /* Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
  *
- * The C interface: all that the C++ headers beside it offer, with their shapes, types, bits and guarantees, which stand there.
- * foveate_x here is foveate::x there. This header includes them all: c/base.h, c/attention.h, c/planned_call.h, c/additive.h,
- * c/linear.h, c/kv_cache.h and c/inspect.h.
+ * The C interface: scaled dot-product attention and what belongs to it, in C11 and from any language that calls C. This header
+ * includes them all:
+ *
+ *   c/base.h          versions, statuses, views of arrays, where a call runs, the instruction set
+ *   c/attention.h     softmax attention, its gradients, merging, dropout's mask, block patterns
+ *   c/planned_call.h  the same calls as rounds of tasks on threads of your own, with an example
+ *   c/kv_cache.h      a cache of keys and values of many sequences
+ *   c/additive.h      additive attention
+ *   c/linear.h        linear attention
+ *   c/inspect.h       what attention looks at, in figures, and where NaN came from
  *
  *   foveate_attention_outputs outputs = FOVEATE_ATTENTION_OUTPUTS_INIT;
  *   outputs.o = foveate_view(o, FOVEATE_F32, 1, h, n, d);
@@ -21,10 +28,14 @@
  *              than the library knows, the rest has to be 0. Results are filled as far as the caller's size reaches.
  *   Memory     arrays are the caller's. With a workspace of as many bytes as the plan of a call tells, it allocates nothing.
  *              Nothing keeps a pointer past the call, but foveate_call.
- *   Booleans   int32_t, 0 or not. Enumerations are int32_t too.
- *   Threads    as in C++: any number of calls at once, on disjoint outputs and workspaces.
+ *   Booleans   int32_t or int64_t, 0 or not. Enumerations are integers too.
+ *   Threads    any number of calls may run at once, on disjoint outputs and workspaces. The library has no threads of its own:
+ *              a call is serial, or runs on a parallel loop that the host hands in (foveate_execution in c/base.h), or as rounds
+ *              of tasks on the host's own threads (c/planned_call.h).
  *   ABI        the library is libfoveate_c.so.FOVEATE_ABI_VERSION; its symbols have the version FOVEATE_1. Within an ABI version
  *              functions and fields at the end of structs are only ever added.
+ *
+ * The C++ headers beside it have the same calls: foveate_x here is foveate::x there.
  */
 #ifndef FOVEATE_FOVEATE_C_H_
 #define FOVEATE_FOVEATE_C_H_

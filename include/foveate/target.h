@@ -24,7 +24,7 @@ FOVEATE_API const char* target_name(int64_t index);
 /// The name of the target that calls use now.
 FOVEATE_API const char* active_target();
 
-/// Makes later calls of this process use the target of that name; nullptr or "auto" goes back to the best one. An unknown
+/// Makes later calls of this process use the target of that name; nullptr, "" or "auto" goes back to the best one. An unknown
 /// name, or one that this processor cannot run, is an invalid_argument whose message lists those it can. Thread-safe;
 /// calls already running keep theirs.
 FOVEATE_API Status pin_target(const char* name);

@@ -1,6 +1,6 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
-// Strided views: a pointer, a dtype, four extents and four strides. A view owns nothing and is passed by value.
+// Strided views: a pointer to aligned elements, a dtype, four extents and four strides. A view owns nothing and is passed by value.
 //
 // Axes are always [batch, head, sequence, head_dim], whatever the order in memory: the order is told by the strides alone.
 // Strides count elements, not bytes, may be zero or negative, and are ignored on an axis of extent 1.

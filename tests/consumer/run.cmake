@@ -34,6 +34,19 @@ function(use_cmake name folder)
   run(${WORK}/${name}/consumer)
 endfunction()
 
+# What find_package says of a component that there is not.
+function(ask_for_an_unknown_component)
+  file(WRITE ${WORK}/unknown/CMakeLists.txt
+       "cmake_minimum_required(VERSION 3.25)\nproject(unknown LANGUAGES NONE)\nfind_package(foveate REQUIRED COMPONENTS cuda)\n")
+  execute_process(COMMAND ${CMAKE_COMMAND} -S ${WORK}/unknown -B ${WORK}/unknown/build -D CMAKE_PREFIX_PATH=${prefix}
+                  RESULT_VARIABLE status OUTPUT_QUIET ERROR_VARIABLE said)
+  if(status EQUAL 0)
+    message(FATAL_ERROR "the unknown component cuda is found")
+  endif()
+  string(REGEX REPLACE "[ \n]+" " " said "${said}")  # which CMake folds
+  expect("foveate has no component 'cuda'; expected c (the C interface) or tbb" "${said}")
+endfunction()
+
 # Builds a source file by pkg-config: the compiler and its own flags follow the package's name.
 function(use_pkg_config name)
   file(GLOB_RECURSE pc ${prefix}/${name}.pc)
@@ -65,6 +78,7 @@ elseif(MODE STREQUAL pkg-config)
 elseif(MODE STREQUAL c)
   install_and_move(${BUILD})
   use_cmake(build c -D CMAKE_PREFIX_PATH=${prefix})
+  ask_for_an_unknown_component()
   use_pkg_config(foveate_c ${CC} -std=c11 -pedantic -Wall -Wextra -Werror ${CMAKE_CURRENT_LIST_DIR}/c/main.c)
 elseif(MODE STREQUAL fetch)
   use_cmake(build . ${cheap} -D FOVEATE_FETCH=${SOURCE})
