@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "foveate/tbb.h"
+#include "python/src/gil.h"
 
 namespace foveate::python {
 namespace {
@@ -33,8 +34,8 @@ constexpr double kMuchWork = 1 << 27;
 
 using Call = std::function<Status(const Execution&)>;
 
-/// The call on a thread of its own; `stop` is what its execution polls. Without the GIL.
-Status call_and_listen(const Call& call, const Execution& execution, std::atomic<bool>& stop) {
+/// The call on a thread of its own; `stop` is what its execution polls.
+Status call_and_listen(const Call& call, const Execution& execution, std::atomic<bool>& stop, WithoutGil& released) {
   std::future<Status> answer;
   try {
     answer = std::async(std::launch::async, call, execution);
@@ -42,9 +43,7 @@ Status call_and_listen(const Call& call, const Execution& execution, std::atomic
     return call(execution);
   }
   while (answer.wait_for(kBetweenQuestions) == std::future_status::timeout) {
-    if (stop) continue;
-    const nb::gil_scoped_acquire acquired;
-    if (PyErr_CheckSignals() != 0) stop = true;  // the exception waits in this thread's state
+    if (!stop && !released.ask_for_signals()) stop = true;
   }
   return answer.get();
 }
@@ -76,11 +75,11 @@ void raise_unless_ok(const Status& status, std::string_view o) {
 void call_engine(int threads, double work, const Call& call, std::string_view o) {
   Status status;
   {
-    const nb::gil_scoped_release released;
+    WithoutGil released;
     TbbExecutor executor(threads);
     std::atomic<bool> stop = false;
     const Execution execution = {.executor = &executor, .stop = &stop};
-    status = work < kMuchWork ? call(execution) : call_and_listen(call, execution, stop);
+    status = work < kMuchWork ? call(execution) : call_and_listen(call, execution, stop, released);
   }
   if (PyErr_Occurred() != nullptr) throw nb::python_error();
   raise_unless_ok(status, o);

@@ -6,7 +6,6 @@
 
 #include <nanobind/nanobind.h>
 
-#include <chrono>
 #include <functional>
 #include <string_view>
 
@@ -16,10 +15,6 @@
 namespace foveate::python {
 
 namespace nb = nanobind;
-
-/// How often a call that waits asks Python whether a signal has come: short beside a person's patience, long beside the wait
-/// for the GIL.
-inline constexpr std::chrono::milliseconds kBetweenQuestions{50};
 
 /// ValueError for what is wrong with an argument, MemoryError, NotImplementedError; with the status's message. `o` is what
 /// Python calls the engine's o: an output is "out".

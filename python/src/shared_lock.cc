@@ -29,8 +29,8 @@ SharedLock::~SharedLock() {
 
 SharedLock::Reading::Reading(SharedLock& lock) : lock_(lock), outer_(innermost), first_(!lock.read_here()) {
   if (first_ && !lock_.mutex_.try_lock_shared()) {
-    const nb::gil_scoped_release released;
-    wait([&] { return lock_.mutex_.try_lock_shared_for(kBetweenQuestions); });
+    WithoutGil released;
+    wait(released, [&] { return lock_.mutex_.try_lock_shared_for(kBetweenQuestions); });
   }
   innermost = this;
 }
@@ -66,7 +66,7 @@ void SharedLock::watch_forks() {
 // does not keep readers out.
 void SharedLock::before_fork() {
   for (SharedLock* lock : locks()) {
-    if (lock->read_here()) continue;  // then nobody changes it
+    if (lock->held_for_fork_ || lock->read_here()) continue;  // then nobody changes it
     lock->mutex_.lock_shared();
     lock->held_for_fork_ = true;
   }

@@ -14,7 +14,7 @@
 #include <mutex>
 #include <shared_mutex>
 
-#include "python/src/call.h"
+#include "python/src/gil.h"
 
 namespace foveate::python {
 
@@ -44,8 +44,8 @@ class SharedLock {
   template <class Change>
   auto change(const Change& change) {
     refuse_readers();
-    const nanobind::gil_scoped_release released;
-    wait([&] { return mutex_.try_lock_for(kBetweenQuestions); });
+    WithoutGil released;
+    wait(released, [&] { return mutex_.try_lock_for(kBetweenQuestions); });
     const std::unique_lock lock(mutex_, std::adopt_lock);
     return change();
   }
@@ -54,12 +54,13 @@ class SharedLock {
   static void watch_forks();
 
  private:
-  /// Without the GIL, until taken. Throws what a signal's handler raised.
+  /// Until taken. Throws what a signal's handler raised.
   template <class Take>
-  static void wait(const Take& take) {
+  static void wait(WithoutGil& released, const Take& take) {
     while (!take()) {
-      const nanobind::gil_scoped_acquire acquired;
-      if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
+      if (released.ask_for_signals()) continue;
+      released.take_back();
+      throw nanobind::python_error();
     }
   }
 

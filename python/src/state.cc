@@ -16,6 +16,7 @@
 #include "foveate/target.h"
 #include "python/src/bindings.h"
 #include "python/src/call.h"
+#include "python/src/gil.h"
 #include "python/src/options.h"
 #include "python/src/views.h"
 #include "python/src/work.h"
@@ -56,7 +57,7 @@ void write_blocks(nb::handle blocks, int64_t n_q, int64_t n_kv, int64_t block_si
                                 .causal = causal};
   Status status;
   {
-    const nb::gil_scoped_release released;
+    const WithoutGil released;
     status = make_blocks(pattern, view);
   }
   raise_unless_ok(status);

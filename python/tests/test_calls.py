@@ -175,6 +175,25 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     assert subprocess.run([sys.executable, "-c", script], timeout=60).returncode == 0
 
 
+@pytest.mark.parametrize("rows", [4, 3000])
+def test_daemons_may_be_at_work_when_python_ends(rows):
+    script = f"""
+import threading, time
+import numpy as np, foveate
+x = np.ones((8, {rows}, 64), np.float32)
+
+def work():
+    while True:
+        foveate.attention(x, x, x)
+
+for _ in range(2):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.2)
+"""
+    ended = subprocess.run([sys.executable, "-c", script], timeout=60, capture_output=True, text=True)
+    assert ended.returncode == 0 and not ended.stderr
+
+
 def test_calls_leave_no_memory_behind(rng):
     q = rng.standard_normal((4, 512, 64), dtype=np.float32)
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import ml_dtypes
 import numpy as np
@@ -266,3 +267,22 @@ finally:
 @pytest.mark.skipif(not hasattr(signal, "alarm"), reason="no fork")
 def test_a_fork_waits_for_changes():
     in_a_process(FORKED)
+
+
+def test_ctrl_c_is_heard_while_a_change_waits(rng):
+    rows = rng.standard_normal((8, 16384, 64), dtype=np.float32)
+    cache = foveate.KvCache(8, 64)
+    sequence = cache.add()
+    cache.append(sequence, rows, rows)
+    reader = threading.Thread(target=cache.attend, args=(rows, [sequence]), kwargs={"threads": 1})  # some seconds
+    reader.start()
+    time.sleep(0.1)
+    timer = threading.Timer(0.2, signal.raise_signal, (signal.SIGINT,))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        cache.append(sequence, rows, rows)
+    assert reader.is_alive() and cache.length(sequence) == 16384
+    reader.join()
+    timer.join()
+    cache.append(sequence, rows, rows)
+    assert cache.length(sequence) == 32768
