@@ -28,9 +28,9 @@ std::string in_words_of_python(std::string_view message, std::string_view o) {
   return std::string(message);
 }
 
-/// Multiply-adds from which a call is worth a thread, which costs some 50 us: a millisecond or two on a fast machine, a
-/// fifth of a second at one a nanosecond.
-constexpr double kMuchWork = 1 << 27;
+/// Multiply-adds from which a call is worth a thread, which costs some 50 us: 3 ms on two fast cores, half a second at one
+/// a nanosecond.
+constexpr double kMuchWork = 1 << 29;
 
 using Call = std::function<Status(const Execution&)>;
 
