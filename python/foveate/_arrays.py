@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from numpy.ma import MaskedArray
 
 from foveate import _engine
 
@@ -110,7 +111,7 @@ def _of_dlpack(array: Any, name: str) -> View:
 
 
 def _of_any(array: Any, name: str) -> View:
-    if isinstance(array, np.ma.MaskedArray):
+    if isinstance(array, MaskedArray):
         raise TypeError(f"{name}: a masked array, whose mask would be lost; pass {name}.data, and the mask as mask=")
     if isinstance(array, np.ndarray):
         return np.asarray(array)

@@ -1,6 +1,7 @@
 # Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 #
 # The native module: arrays are NumPy's, on the engine's axes.
+from collections.abc import Callable
 from typing import Any
 
 from foveate._arrays import View
@@ -81,5 +82,12 @@ class KvCache:
     def length(self, sequence: int) -> int: ...
     def usage(self) -> dict[str, Any]: ...
     def attend(
-        self, q: View, sequences: list[int], *outputs: View | None, options: dict[str, Any], threads: int
+        self,
+        q: View,
+        sequences: list[int],
+        o: View | None,
+        lse: View | None,
+        weights: Callable[[int], View] | None,
+        options: dict[str, Any],
+        threads: int,
     ) -> None: ...

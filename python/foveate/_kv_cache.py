@@ -40,7 +40,8 @@ class KvCache:
 
     They lie in pages; a fork shares its original's pages until one of them writes. A row attended to from the cache has
     the bits that attention gives over the same stored numbers in one plain array. Threads may share a cache: whoever
-    changes it waits for those who read it.
+    changes it waits for those who read it. A signal's handler or a finalizer that interrupts an attend may read its
+    cache; if it changes it, it gets a RuntimeError. os.fork waits for changes, and the child may go on with its copy.
 
     Args:
         h_kv, d_k, d_v: heads and head dimensions; d_v: d_k unless given.
@@ -80,7 +81,7 @@ class KvCache:
     ) -> None:
         self._h_kv, self._d_k = integer(h_kv, "h_kv"), integer(d_k, "d_k")
         self._d_v = self._d_k if d_v is None else integer(d_v, "d_v")
-        self._page_size = integer(page_size, "page_size")
+        rows_a_page = integer(page_size, "page_size")
         scales: View | None = None
         if k_scales is not None:
             scales = view_of(k_scales, "k_scales", FLOATS[1:2])
@@ -90,7 +91,7 @@ class KvCache:
         self._k_name = k_name = name_of(dtype_named(k_dtype, "k_dtype"))
         self._v_name = v_name = k_name if v_dtype is None else name_of(dtype_named(v_dtype, "v_dtype"))
         pages = -1 if max_pages is None else integer(max_pages, "max_pages", 0)
-        self._cache = _engine.KvCache(self._h_kv, self._d_k, self._d_v, k_name, v_name, self._page_size, pages, scales)
+        self._cache = _engine.KvCache(self._h_kv, self._d_k, self._d_v, k_name, v_name, rows_a_page, pages, scales)
 
     def __repr__(self) -> str:
         v_dtype = "" if self._v_name == self._k_name else f", v_dtype={self._v_name!r}"
@@ -210,19 +211,21 @@ class KvCache:
             else given_output(out, "out", shape, axes, view.dtype, {"q": (view, engine)})
         )
         lse = weights = None
+
+        def make_weights(n_kv: int) -> View:
+            nonlocal weights
+            rows = n if q_starts is None else longest(lengths("q_starts", q_starts))
+            array = make(pairs.rows(h, rows, n_kv), view.dtype)
+            weights = Output(array, pairs.engine_pairs(array))
+            return weights.engine
+
+        with_weights = boolean(return_weights, "return_weights")
         if boolean(return_lse, "return_lse"):
             array = make(axes.rows(h, n), computing(view.dtype))
             lse = Output(array, axes.engine_rows(array))
-        if boolean(return_weights, "return_weights"):
-            rows = n if q_starts is None else longest(lengths("q_starts", q_starts))
-            array = make(pairs.rows(h, rows, self._n_kv(numbers)), view.dtype)
-            weights = Output(array, pairs.engine_pairs(array))
+        o_view, lse_view = engines((o, lse))
         self._cache.attend(
-            engine, numbers, *engines((o, lse, weights)), options=given,
-            threads=threads_of(options.get("threads")),
+            engine, numbers, o_view, lse_view, make_weights if with_weights else None, given,
+            threads_of(options.get("threads")),
         )  # fmt: skip
         return result_of(q, o, lse, weights)  # type: ignore[no-any-return]
-
-    def _n_kv(self, numbers: list[int]) -> int:
-        keys = max((self.length(number) for number in numbers), default=0)
-        return keys if self._page_size == 0 else -(-keys // self._page_size) * self._page_size

@@ -6,6 +6,7 @@
 #include "python/src/call.h"
 #include "python/src/options.h"
 #include "python/src/views.h"
+#include "python/src/work.h"
 
 namespace foveate::python {
 namespace {
@@ -17,7 +18,7 @@ void forward(nb::handle q, nb::handle k, nb::handle v, nb::handle o, nb::handle 
   const AttentionOutputs outputs = {.o = views.output(o), .lse = views.output(lse), .weights = views.output(weights)};
   const AttentionOptions options = attention_options(given, views);
   call_engine(
-      threads,
+      threads, work_of_attention(q_view, k_view, v_view, options),
       [&](const Execution& execution) { return attention(q_view, k_view, v_view, outputs, options, execution); },
       "out");
 }
@@ -33,7 +34,7 @@ void backward(nb::handle q, nb::handle k, nb::handle v, nb::handle o, nb::handle
                                         .dbias = views.output(dbias),
                                         .dsinks = views.output_vector(dsinks)};
   const AttentionOptions options = attention_options(given, views);
-  call_engine(threads, [&](const Execution& execution) {
+  call_engine(threads, work_of_attention(q_view, k_view, v_view, options), [&](const Execution& execution) {
     return attention_backward(q_view, k_view, v_view, o_view, lse_view, d_o_view, gradients, options, execution);
   });
 }

@@ -1,8 +1,13 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 #include "python/src/call.h"
 
+#include <atomic>
+#include <future>
 #include <string>
 #include <string_view>
+#include <system_error>
+
+#include "foveate/tbb.h"
 
 namespace foveate::python {
 namespace {
@@ -22,34 +27,29 @@ std::string in_words_of_python(std::string_view message, std::string_view o) {
   return std::string(message);
 }
 
-/// Short beside a person's patience, long beside the wait for the GIL.
-constexpr std::chrono::milliseconds kBetweenQuestions{50};
+/// Multiply-adds from which a call is worth a thread, which costs some 50 us: a millisecond or two on a fast machine, a
+/// fifth of a second at one a nanosecond.
+constexpr double kMuchWork = 1 << 27;
+
+using Call = std::function<Status(const Execution&)>;
+
+/// The call on a thread of its own; `stop` is what its execution polls. Without the GIL.
+Status call_and_listen(const Call& call, const Execution& execution, std::atomic<bool>& stop) {
+  std::future<Status> answer;
+  try {
+    answer = std::async(std::launch::async, call, execution);
+  } catch (const std::system_error&) {  // no more threads to be had
+    return call(execution);
+  }
+  while (answer.wait_for(kBetweenQuestions) == std::future_status::timeout) {
+    if (stop) continue;
+    const nb::gil_scoped_acquire acquired;
+    if (PyErr_CheckSignals() != 0) stop = true;  // the exception waits in this thread's state
+  }
+  return answer.get();
+}
 
 }  // namespace
-
-void SignalledExecutor::run(int64_t n_tasks, Task task, void* context) {
-  struct Asking {
-    SignalledExecutor* executor;
-    Task task;
-    void* context;
-  } asking = {this, task, context};
-  const Task ask_first = [](void* pointer, int64_t index, int64_t worker) {
-    const auto& wrapped = *static_cast<Asking*>(pointer);
-    wrapped.executor->ask_python();
-    wrapped.task(wrapped.context, index, worker);
-  };
-  if (n_tasks == 1) return ask_first(&asking, 0, 0);  // no other thread need wake
-  workers_.run(n_tasks, ask_first, &asking);
-}
-
-void SignalledExecutor::ask_python() {
-  if (std::this_thread::get_id() != caller_ || stop_) return;
-  const auto now = std::chrono::steady_clock::now();
-  if (now - asked_ < kBetweenQuestions) return;
-  const nb::gil_scoped_acquire acquired;
-  if (PyErr_CheckSignals() != 0) stop_ = true;  // the exception waits in this thread's state
-  asked_ = std::chrono::steady_clock::now();
-}
 
 void raise_unless_ok(const Status& status, std::string_view o) {
   PyObject* type = PyExc_ValueError;
@@ -73,12 +73,14 @@ void raise_unless_ok(const Status& status, std::string_view o) {
   throw nb::python_error();
 }
 
-void call_engine(int threads, const std::function<Status(const Execution&)>& call, std::string_view o) {
+void call_engine(int threads, double work, const Call& call, std::string_view o) {
   Status status;
   {
     const nb::gil_scoped_release released;
-    SignalledExecutor executor(threads);
-    status = call(executor.execution());
+    TbbExecutor executor(threads);
+    std::atomic<bool> stop = false;
+    const Execution execution = {.executor = &executor, .stop = &stop};
+    status = work < kMuchWork ? call(execution) : call_and_listen(call, execution, stop);
   }
   if (PyErr_Occurred() != nullptr) throw nb::python_error();
   raise_unless_ok(status, o);

@@ -12,6 +12,7 @@
 #include "python/src/call.h"
 #include "python/src/options.h"
 #include "python/src/views.h"
+#include "python/src/work.h"
 #include "text/wrapped.h"
 
 namespace foveate::python {
@@ -61,7 +62,7 @@ nb::dict diagnose_arrays(nb::handle q, nb::handle k, nb::handle v, nb::handle ou
   const AttentionOptions options = attention_options(given, views);
   const diagnosis::FileAxes file = {axes, bnhd ? Layout::bnhd : Layout::bhnd};
   Diagnosis found;
-  call_engine(threads, [&](const Execution& execution) {
+  call_engine(threads, kUnknownWork, [&](const Execution& execution) {
     return diagnosis::diagnose(q_view, k_view, v_view, out_view, lse_view, options, file.layout, execution, &found);
   });
   const bool differs = found.differing_rows > 0, with_lse = lse_view.present();

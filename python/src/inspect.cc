@@ -19,6 +19,7 @@
 #include "python/src/call.h"
 #include "python/src/options.h"
 #include "python/src/views.h"
+#include "python/src/work.h"
 
 namespace foveate::python {
 namespace {
@@ -34,7 +35,7 @@ std::unique_ptr<Report> look(nb::handle q, nb::handle k, nb::handle v, const nb:
   const ConstTensor q_view = views.tensor(q), k_view = views.tensor(k), v_view = views.tensor(v);
   const AttentionOptions options = attention_options(given, views);
   auto report = std::make_unique<Report>();
-  call_engine(threads, [&](const Execution& execution) {
+  call_engine(threads, work_of_attention(q_view, k_view, v_view, options), [&](const Execution& execution) {
     return insight::make_report(q_view, k_view, v_view, options, {.top_keys = top_keys, .map_side = map_cells},
                                 execution, report.get());
   });

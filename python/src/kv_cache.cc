@@ -1,18 +1,18 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 #include "foveate/kv_cache.h"
 
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
-#include <mutex>
-#include <optional>
-#include <shared_mutex>
+#include <algorithm>
+#include <functional>
 #include <vector>
 
 #include "python/src/bindings.h"
 #include "python/src/call.h"
 #include "python/src/options.h"
+#include "python/src/shared_lock.h"
 #include "python/src/views.h"
+#include "python/src/work.h"
 
 namespace foveate::python {
 namespace {
@@ -24,12 +24,12 @@ DType dtype_of_name(std::string_view name) {
   return DType::none;  // which the engine refuses
 }
 
-/// A cache that threads may share, as Python's own containers: whoever changes it waits for those who read it. The lock
-/// is taken without the GIL, so that nobody waits for one while holding the other.
+/// A cache that threads may share, as Python's own containers: whoever changes it waits for those who read it.
 class SharedKvCache {
  public:
   SharedKvCache(int64_t h_kv, int64_t d_k, int64_t d_v, const char* k_dtype, const char* v_dtype, int64_t page_size,
-                int64_t max_pages, nb::handle k_scales) {
+                int64_t max_pages, nb::handle k_scales)
+      : page_size_(page_size) {
     Views views;
     const KvCacheOptions options = {.h_kv = h_kv,
                                     .d_k = d_k,
@@ -69,18 +69,13 @@ class SharedKvCache {
   }
 
   int64_t length(int64_t sequence) const {
-    const nb::gil_scoped_release released;
-    const std::shared_lock lock(mutex_);
+    const SharedLock::Reading reading(lock_);
     return cache_.length(sequence);
   }
 
   nb::dict usage() const {
-    KvCacheUsage usage;
-    {
-      const nb::gil_scoped_release released;
-      const std::shared_lock lock(mutex_);
-      usage = cache_.usage();
-    }
+    const SharedLock::Reading reading(lock_);
+    const KvCacheUsage usage = cache_.usage();
     nb::dict out;
     out["sequences"] = usage.sequences;
     out["pages_in_use"] = usage.pages_in_use;
@@ -90,41 +85,51 @@ class SharedKvCache {
     return out;
   }
 
+  /// `weights(n_kv)` makes the array, since nobody can know n_kv before the cache is kept from changing.
   void attend(nb::handle q, const std::vector<int64_t>& sequences, nb::handle o, nb::handle lse, nb::handle weights,
               const nb::dict& given, int threads) const {
+    const SharedLock::Reading reading(lock_);
+    const int64_t n_kv = columns(sequences);
     Views views;
     const ConstTensor q_view = views.tensor(q);
-    const AttentionOutputs outputs = {.o = views.output(o), .lse = views.output(lse), .weights = views.output(weights)};
+    AttentionOutputs outputs = {.o = views.output(o), .lse = views.output(lse)};
+    nb::object made;
+    if (!weights.is_none() && n_kv >= 0) {
+      made = weights(n_kv);
+      outputs.weights = views.output(made);
+    }
     const AttentionOptions options = attention_options(given, views);
+    const double work = work_of_pairs(q_view, n_kv, q_view.shape[3], outputs.o.shape[3]);
     call_engine(
-        threads,
-        [&](const Execution& execution) {
-          const std::shared_lock lock(mutex_);
-          return cache_.attend(q_view, sequences, outputs, options, execution);
-        },
+        threads, work,
+        [&](const Execution& execution) { return cache_.attend(q_view, sequences, outputs, options, execution); },
         "out");
   }
 
  private:
-  template <class Change>
-  void change(const Change& make) {
-    Status status;
-    {
-      const nb::gil_scoped_release released;
-      const std::unique_lock lock(mutex_);
-      status = make();
+  void change(const std::function<Status()>& make) { raise_unless_ok(lock_.change(make)); }
+
+  /// As many as weights have; -1 where a sequence is not there, which attend() refuses.
+  int64_t columns(const std::vector<int64_t>& sequences) const {
+    int64_t longest = 0;
+    for (const int64_t sequence : sequences) {
+      const int64_t length = cache_.length(sequence);
+      if (length < 0) return -1;
+      longest = std::max(longest, length);
     }
-    raise_unless_ok(status);
+    return page_size_ == kContiguous ? longest : (longest + page_size_ - 1) / page_size_ * page_size_;
   }
 
   KvCache cache_;
-  mutable std::shared_mutex mutex_;
+  const int64_t page_size_;
+  mutable SharedLock lock_;
 };
 
 }  // namespace
 
 void bind_kv_cache(nb::module_& module) {
   using nb::arg;
+  SharedLock::watch_forks();
   nb::class_<SharedKvCache>(module, "KvCache")
       .def(nb::init<int64_t, int64_t, int64_t, const char*, const char*, int64_t, int64_t, nb::handle>(), arg("h_kv"),
            arg("d_k"), arg("d_v"), arg("k_dtype"), arg("v_dtype"), arg("page_size"), arg("max_pages"),

@@ -7,12 +7,23 @@
 #include "python/src/call.h"
 #include "python/src/options.h"
 #include "python/src/views.h"
+#include "python/src/work.h"
 
 namespace foveate::python {
 namespace {
 
 AdditiveParameters parameters_of(Views& views, nb::handle w_q, nb::handle w_k, nb::handle w, nb::handle b) {
   return {.w_q = views.matrix(w_q), .w_k = views.matrix(w_k), .w = views.vector(w), .b = views.vector(b)};
+}
+
+/// Rows are projected, and a pair takes a tanh, worth some 8 multiply-adds, for each of d_a.
+double work_of_additive(const ConstTensor& q, const ConstTensor& k, const ConstTensor& v, int64_t d_a) {
+  return 8 * work_of_pairs(q, k.shape[2], d_a, v.shape[3]) + work_of_rows(q, q.shape[3], d_a) +
+         work_of_rows(k, k.shape[3], d_a);
+}
+
+double work_of_linear(const ConstTensor& q, const ConstTensor& k, const ConstTensor& v) {
+  return work_of_rows(q, k.shape[3], v.shape[3]) + work_of_rows(k, k.shape[3], v.shape[3]);
 }
 
 void additive(nb::handle q, nb::handle k, nb::handle v, nb::handle w_q, nb::handle w_k, nb::handle w, nb::handle b,
@@ -22,8 +33,9 @@ void additive(nb::handle q, nb::handle k, nb::handle v, nb::handle w_q, nb::hand
   const AdditiveParameters parameters = parameters_of(views, w_q, w_k, w, b);
   const AttentionOutputs outputs = {.o = views.output(o), .lse = views.output(lse), .weights = views.output(weights)};
   const AttentionOptions options = attention_options(given, views);
+  const double work = work_of_additive(q_view, k_view, v_view, parameters.w.size);
   call_engine(
-      threads,
+      threads, work,
       [&](const Execution& execution) {
         return additive_attention(q_view, k_view, v_view, parameters, outputs, options, execution);
       },
@@ -49,7 +61,8 @@ void additive_backward(nb::handle q, nb::handle k, nb::handle v, nb::handle w_q,
   gradients.dw = views.output_vector(dw);
   gradients.db = views.output_vector(db);
   const AttentionOptions options = attention_options(given, views);
-  call_engine(threads, [&](const Execution& execution) {
+  const double work = work_of_additive(q_view, k_view, v_view, parameters.w.size);
+  call_engine(threads, work, [&](const Execution& execution) {
     return additive_attention_backward(q_view, k_view, v_view, parameters, o_view, lse_view, d_o_view, gradients,
                                        options, execution);
   });
@@ -61,7 +74,7 @@ void linear(nb::handle q, nb::handle k, nb::handle v, nb::handle o, const nb::di
   const Tensor o_view = views.output(o);
   const LinearOptions options = linear_options(given, views);
   call_engine(
-      threads,
+      threads, work_of_linear(q_view, k_view, v_view),
       [&](const Execution& execution) { return linear_attention(q_view, k_view, v_view, o_view, options, execution); },
       "out");
 }
@@ -73,7 +86,7 @@ void linear_backward(nb::handle q, nb::handle k, nb::handle v, nb::handle d_o, n
   const ConstTensor d_o_view = views.tensor(d_o);
   const LinearGradients gradients = {.dq = views.output(dq), .dk = views.output(dk), .dv = views.output(dv)};
   const LinearOptions options = linear_options(given, views);
-  call_engine(threads, [&](const Execution& execution) {
+  call_engine(threads, work_of_linear(q_view, k_view, v_view), [&](const Execution& execution) {
     return linear_attention_backward(q_view, k_view, v_view, d_o_view, gradients, options, execution);
   });
 }

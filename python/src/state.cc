@@ -18,6 +18,7 @@
 #include "python/src/call.h"
 #include "python/src/options.h"
 #include "python/src/views.h"
+#include "python/src/work.h"
 
 namespace foveate::python {
 namespace {
@@ -28,14 +29,16 @@ void merge_states(nb::handle o_a, nb::handle lse_a, nb::handle o_b, nb::handle l
   const State a = {.o = views.tensor(o_a), .lse = views.tensor(lse_a)};
   const State b = {.o = views.tensor(o_b), .lse = views.tensor(lse_b)};
   const Tensor o_view = views.output(o), lse_view = views.output(lse);
-  call_engine(threads, [&](const Execution& execution) { return merge(a, b, o_view, lse_view, execution); });
+  const double work = work_of_rows(a.o, 1, a.o.shape[3]);
+  call_engine(threads, work, [&](const Execution& execution) { return merge(a, b, o_view, lse_view, execution); });
 }
 
 void write_dropout_mask(nb::handle keep, const nb::dict& given, int threads) {
   Views views;
   const Tensor keep_view = views.output(keep);
   const AttentionOptions options = attention_options(given, views);
-  call_engine(threads, [&](const Execution& execution) { return dropout_mask(keep_view, options, execution); });
+  const double work = work_of_pairs(keep_view, keep_view.shape[3], 0, 0);
+  call_engine(threads, work, [&](const Execution& execution) { return dropout_mask(keep_view, options, execution); });
 }
 
 void write_blocks(nb::handle blocks, int64_t n_q, int64_t n_kv, int64_t block_size, int64_t window_left,

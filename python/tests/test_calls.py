@@ -54,6 +54,44 @@ def test_ctrl_c_stops_gradients_inspection_and_diagnosis():
         assert time.monotonic() - started < 10
 
 
+def rows(*shape):
+    return np.broadcast_to(np.float32(1), shape)
+
+
+W = np.ones((64, 64), np.float32)
+ONE_TASK = {  # calls of one task or few, of many seconds each
+    "attention_backward": lambda x: foveate.attention_backward(x, x, x, x, x, np.zeros(x.shape[:2], np.float32)),
+    "additive_attention": lambda x: foveate.additive_attention(x[:, :1], *[rows(1, 2**24, 64)] * 2, W, W, W[0]),
+    "linear_attention": lambda x: foveate.linear_attention(x[:, :1], rows(1, 2**30, 64), rows(1, 2**30, 64)),
+    "inspect": lambda x: foveate.inspect(x[:, :1], rows(1, 2**27, 64)),
+    "diagnose": lambda x: foveate.diagnose(x, x, x, x),
+}
+
+
+@pytest.mark.parametrize("name", ONE_TASK)
+def test_ctrl_c_is_heard_within_a_task(name, rng):
+    x = rng.standard_normal((1, 131072, 64), dtype=np.float32)
+    started = time.monotonic()
+    timer = interrupt_soon()
+    with pytest.raises(KeyboardInterrupt):
+        ONE_TASK[name](x)
+    timer.join()
+    assert time.monotonic() - started < 10
+
+
+def test_a_handler_may_call_too(rng):
+    """What it computes in the midst of another call is right, and so is the other."""
+    x = rng.standard_normal((8, 6000, 64), dtype=np.float32)
+    right, inner = foveate.attention(x[:1, :64], x[:1], x[:1]), []
+    before = signal.signal(signal.SIGALRM, lambda *_: inner.append(foveate.attention(x[:1, :64], x[:1], x[:1])))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        o = foveate.attention(x, x, x)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert inner and inner[0].tobytes() == right.tobytes() == o[:1, :64].tobytes()
+
+
 def test_a_handler_that_does_not_raise_lets_the_call_finish(rng):
     heard = []
     before = signal.signal(signal.SIGINT, lambda *_: heard.append(time.monotonic()))
@@ -154,6 +192,35 @@ def test_calls_leave_no_memory_behind(rng):
         call()
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before  # KiB; one leak a call would be 75 MiB
     assert grown < 32 * 1024
+
+
+def test_small_calls_on_several_threads_leave_no_memory_behind(rng):
+    q = rng.standard_normal((2, 3, 5, 8), dtype=np.float32)
+
+    def calls(count):
+        for _ in range(count):
+            foveate.attention(q, q, q)
+
+    calls(200)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    calls(5000)
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before  # KiB; an arena a call would be 35 MiB
+    assert grown < 8 * 1024
+
+
+def test_long_calls_leave_no_memory_behind(rng):
+    """Each is made on a thread of its own."""
+    q = rng.standard_normal((2, 800, 64), dtype=np.float32)  # 184 million multiply-adds
+
+    def calls(count):
+        for _ in range(count):
+            foveate.attention(q, q, q)
+
+    calls(20)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    calls(500)
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 8 * 1024
 
 
 def test_no_memory_is_a_memory_error():

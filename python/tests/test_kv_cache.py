@@ -1,6 +1,9 @@
 # Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 """The cache of keys and values: what attention over plain arrays gives, to the bit."""
 
+import signal
+import subprocess
+import sys
 import threading
 
 import ml_dtypes
@@ -138,3 +141,128 @@ def test_threads_may_share_a_cache(rng, kv):
     for thread in threads:
         thread.join()
     assert not failures and cache.usage()["sequences"] == 1
+
+
+def test_a_sequence_that_is_gone_is_one_error(rng, kv):
+    cache = foveate.KvCache(2, 8, 6)
+    for number in (cache.add(), cache.add()):
+        cache.append(number, *kv)
+    cache.remove(1)
+    q, messages = rng.standard_normal((2, 4, 3, 8), dtype=np.float32), set()
+    for weights in (False, True):
+        with pytest.raises(ValueError, match="sequences") as error:
+            cache.attend(q, [0, 1], return_weights=weights)
+        messages.add(str(error.value))
+    assert len(messages) == 1
+
+
+def test_weights_have_the_size_that_the_cache_has_then(rng):
+    """While another thread makes it longer."""
+    cache = foveate.KvCache(1, 4, page_size=1)
+    sequence, done = cache.add(), threading.Event()
+    row = rng.standard_normal((1, 1, 4), dtype=np.float32)
+
+    def grow():
+        while not done.is_set():
+            cache.append(sequence, row, row)
+            if cache.length(sequence) > 300:
+                cache.truncate(sequence, 1)
+
+    cache.append(sequence, row, row)
+    thread = threading.Thread(target=grow)
+    thread.start()
+    try:
+        for _ in range(300):
+            o, weights = cache.attend(row, [sequence], return_weights=True)
+            # Keys are alike, so weights are even.
+            np.testing.assert_allclose(weights, 1 / weights.shape[-1], rtol=1e-5)
+            np.testing.assert_allclose(o, row, rtol=1e-4)
+    finally:
+        done.set()
+        thread.join()
+
+
+def in_a_process(script):
+    """So that what would wait for good is ended."""
+    done = subprocess.run([sys.executable, "-c", script], timeout=100, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+# A long attend of one sequence, and what a handler does meanwhile.
+INTERRUPTED = """
+import signal, numpy as np, foveate
+rows = np.random.default_rng(0).standard_normal((8, 4096, 64), dtype=np.float32)
+cache, other = foveate.KvCache(8, 64), foveate.KvCache(8, 64)
+sequence, spare = cache.add(), cache.add()
+cache.append(sequence, rows, rows)
+right = cache.attend(rows[:, :5], [sequence])
+heard = []
+
+def handler(*_):
+    for change in (lambda: cache.append(spare, rows, rows), cache.add, lambda: cache.fork(sequence),
+                   lambda: cache.truncate(sequence, 1), lambda: cache.remove(sequence)):
+        try:
+            change()
+        except RuntimeError as error:
+            heard.append(str(error))
+    assert cache.length(sequence) == 4096 and cache.usage()["sequences"] == 2
+    assert cache.attend(rows[:, :5], [sequence]).tobytes() == right.tobytes()
+    other.append(other.add(), rows, rows)
+    heard.append("all")
+
+signal.signal(signal.SIGALRM, handler)
+many = np.concatenate([rows] * 2, 1)
+signal.setitimer(signal.ITIMER_REAL, 0.1)
+o = cache.attend(many, [sequence])
+assert o[:, :5].tobytes() == right.tobytes()
+assert heard[5:] == ["all"] and all(text.startswith("cache: changed by a signal") for text in heard[:5]), heard
+cache.append(sequence, rows, rows)
+"""
+
+
+def test_a_handler_may_read_the_cache_that_its_thread_reads():
+    in_a_process(INTERRUPTED)
+
+
+# The child of a fork in the midst of another thread's changes.
+FORKED = """
+import os, signal, threading, numpy as np, foveate
+rows = np.full((4, 20000, 64), 3, np.float32)
+cache, done = foveate.KvCache(4, 64), threading.Event()
+sequence = cache.add()
+
+def change():
+    while not done.is_set():
+        cache.append(sequence, rows, rows)
+        cache.truncate(sequence, 0)
+
+def child():
+    signal.alarm(20)
+    before = cache.length(sequence)
+    assert before in (0, 20000)
+    cache.append(sequence, rows[:, :7], rows[:, :7])
+    assert cache.length(sequence) == before + 7
+    o = cache.attend(rows[:, :1], [sequence])
+    assert abs(o - 3).max() < 1e-4
+
+thread = threading.Thread(target=change)
+thread.start()
+try:
+    for _ in range(15):
+        pid = os.fork()
+        if pid == 0:
+            try:
+                child()
+                os._exit(0)
+            finally:
+                os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+finally:
+    done.set()
+    thread.join()
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "alarm"), reason="no fork")
+def test_a_fork_waits_for_changes():
+    in_a_process(FORKED)

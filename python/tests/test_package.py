@@ -6,6 +6,7 @@ import importlib.util
 import inspect
 import os
 import pkgutil
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -57,6 +58,14 @@ def test_stubs_name_what_the_module_has():
     for name in dir(_engine):
         if not name.startswith("_"):
             assert any(f"{word} {name}" in stub for word in ("def", "class")) or f"{name}: " in stub, name
+
+
+@pytest.mark.skipif(sys.platform != "linux" or shutil.which("nm") is None, reason="nm of a Linux library")
+def test_the_module_exports_nothing_else():
+    listed = subprocess.run(
+        ["nm", "-D", "--defined-only", _engine.__file__], capture_output=True, text=True, check=True
+    )
+    assert [line.split()[-1] for line in listed.stdout.splitlines()] == ["PyInit__engine"]
 
 
 def test_info_and_targets():
