@@ -38,8 +38,8 @@ html_show_sphinx = False
 
 
 def link_to_headers(app, docname, source):
-    """Links to headers are right where the repository is browsed. Here they lead to the reference. (Other files are downloads,
-    which Sphinx makes of links to what is no page.)"""
+    """Links to headers are right where the repository is browsed. Here they lead to the reference. (Other files are
+    downloads, which Sphinx makes of links to what is no page.)"""
 
     def target(link):
         name = link[2].replace("/", "-").replace("_", "-")
