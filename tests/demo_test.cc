@@ -110,7 +110,8 @@ TEST_F(Demo, ColoursOnlyWhenAskedOffATerminal) {
 
 // script(1) gives the command a terminal.
 TEST_F(Demo, ColoursOnATerminalUnlessNoColorIsSet) {
-  if (std::system("command -v script > /dev/null") != 0) GTEST_SKIP() << "no script(1)";
+  if (std::system("script -qec true /dev/null > /dev/null 2>&1 < /dev/null") != 0)
+    GTEST_SKIP() << "no script(1), or no pseudo-terminals";
   const auto on_terminal = [this](const std::string& environment) {
     const std::string command = "cd '" + folder_.string() + "' && " + environment +
                                 " script -qec '" FOVEATE_BINARY " demo --no-svg' typescript > /dev/null < /dev/null";

@@ -1,7 +1,9 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
 // The manual of the command line in its forms: --help, man pages, and completions as the shells themselves answer.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -192,6 +194,9 @@ TEST_F(Completions, Fish) {
 /// zsh completes only on a terminal: one is made for it, and what it lists is read.
 TEST_F(Completions, Zsh) {
   if (!has("zsh")) GTEST_SKIP() << "skipped: completions of zsh (zsh missing)";
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+  if (terminal < 0) GTEST_SKIP() << "skipped: completions of zsh (no pseudo-terminals here)";
+  close(terminal);
   save("_foveate", zsh_completion(*program_));
   save("ask", R"(zmodload zsh/zpty
 zpty -b shell zsh -f -i
