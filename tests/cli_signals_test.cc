@@ -93,7 +93,8 @@ TEST_F(CliSignals, NoMomentOfTheDemoLeavesATemporary) {
 
 // script(1) gives the command a terminal.
 TEST_F(CliSignals, ProgressKeepsToTheWidthOfTheTerminal) {
-  if (std::system("command -v script > /dev/null") != 0) GTEST_SKIP() << "no script(1)";
+  if (std::system("script -qec true /dev/null > /dev/null 2>&1 < /dev/null") != 0)
+    GTEST_SKIP() << "no script(1), or no pseudo-terminals";
   constexpr int64_t n = 300000, d = 8;  // minutes of work
   save<float>("k.npy", {n, d}, noise(n * d, 1));
   for (const size_t columns : {20, 40, 100}) {
