@@ -27,6 +27,7 @@ napoleon_attr_annotations = False
 
 breathe_projects = {name: str(ROOT / "build/docs/doxygen" / name) for name in ("cpp", "c")}
 breathe_default_project = "cpp"
+highlight_language = "none"  # of what names no language: formulas, words of headers
 suppress_warnings = ["duplicate_declaration.cpp"]  # every header opens the namespace
 
 html_theme = "furo"
