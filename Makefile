@@ -17,7 +17,7 @@ build: ## everything but the benchmarks, into build/release
 	@scripts/setup test
 	@scripts/build release
 
-test: ## the tests: some ten minutes, with those of the page in a browser
+test: ## the tests: some twenty minutes, with those of the page in a browser
 	@scripts/test
 
 install: ## the library, the C interface and the command line, into PREFIX (/usr/local)
