@@ -1,4 +1,6 @@
 # Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+import signal
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
@@ -17,3 +19,8 @@ settings.load_profile("foveate")
 @pytest.fixture
 def rng():
     return np.random.default_rng(7)
+
+
+def pytest_configure():
+    """A shell ignores SIGINT on behalf of what it starts in the background; the tests send it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
