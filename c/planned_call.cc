@@ -11,7 +11,8 @@
 namespace foveate::c {
 namespace {
 
-static_assert(sizeof(PlannedCall) <= sizeof(foveate_call) && alignof(PlannedCall) <= alignof(foveate_call));
+static_assert(sizeof(PlannedCall) <= sizeof(foveate_call));
+static_assert(alignof(foveate_call) % alignof(PlannedCall) == 0);
 
 PlannedCall* planned(foveate_call* call) { return std::launder(reinterpret_cast<PlannedCall*>(call)); }
 const PlannedCall* planned(const foveate_call* call) {

@@ -25,7 +25,7 @@ struct TbbExecutor::Arena {
 
   /// An idle one of the process's, or a new one.
   static std::unique_ptr<Arena> take(int workers);
-  static void give_back(std::unique_ptr<Arena> arena);
+  static void give_back(std::unique_ptr<Arena> taken);
 
   const int workers;
   tbb::task_arena arena;
@@ -61,18 +61,18 @@ std::unique_ptr<TbbExecutor::Arena> TbbExecutor::Arena::take(int workers) {
   if (process.forked) workers = 1;
   const std::lock_guard<std::mutex> lock(process.mutex);
   const auto found = std::find_if(process.idle.begin(), process.idle.end(),
-                                  [&](const auto& arena) { return arena->workers == workers; });
+                                  [&](const auto& idle) { return idle->workers == workers; });
   if (found == process.idle.end()) return std::make_unique<Arena>(workers);
   std::swap(*found, process.idle.back());
-  std::unique_ptr<Arena> arena = std::move(process.idle.back());
+  std::unique_ptr<Arena> taken = std::move(process.idle.back());
   process.idle.pop_back();
-  return arena;
+  return taken;
 }
 
-void TbbExecutor::Arena::give_back(std::unique_ptr<Arena> arena) {
+void TbbExecutor::Arena::give_back(std::unique_ptr<Arena> taken) {
   Process& process = Process::get();
   const std::lock_guard<std::mutex> lock(process.mutex);
-  process.idle.push_back(std::move(arena));
+  process.idle.push_back(std::move(taken));
 }
 
 TbbExecutor::TbbExecutor(int threads) {
