@@ -100,18 +100,15 @@ Status check_in(const char* name, int64_t value, int64_t end) {
   return Status::error(StatusCode::invalid_argument, "%s: %" PRId64 "; expected 0 to %" PRId64, name, value, end - 1);
 }
 
-/// What every beginning asks beside its arguments, which are checked already.
-Status check_beginning(int64_t workers, const PlannedCall* call, const kernels::TargetKernels** kernels) {
+/// Checks what a call is begun with, its arguments first; gives its sizes and the kernels that it will use.
+template <class CallArguments>
+Status check(const CallArguments& arguments, int64_t workers, const PlannedCall* call, Extents* extents,
+             const kernels::TargetKernels** kernels) {
+  // The executor is not used.
+  if (Status status = checked(arguments, Execution{}, extents); !status.ok()) return status;
   if (Status status = validate_workers("workers", workers); !status.ok()) return status;
   if (call == nullptr) return Status::error(StatusCode::invalid_argument, "call: the pointer is null");
   return choose_kernels(kernels);
-}
-
-/// Checks a call's arguments, and gives its sizes.
-template <class CallArguments>
-Status checked(const CallArguments& arguments, Extents* extents) {
-  const FpMode mode;
-  return validate(arguments, extents);
 }
 
 }  // namespace
@@ -195,9 +192,8 @@ Status begin_attention(const ConstTensor& q, const ConstTensor& k, const ConstTe
                        const Execution& execution, PlannedCall* call) {
   const Arguments arguments{{q, k, v, options}, outputs};
   Extents e;
-  if (Status status = checked(arguments, &e); !status.ok()) return status;
   const kernels::TargetKernels* kernels = nullptr;
-  if (Status status = check_beginning(workers, call, &kernels); !status.ok()) return status;
+  if (Status status = check(arguments, workers, call, &e, &kernels); !status.ok()) return status;
   const PlannedCall::Beginning beginning{call, workers, execution, "attention_plan"};
   if (e.b == 0 || e.h_q == 0 || e.n_q == 0) return beginning.nothing();
   const bool f64 = q.dtype == DType::f64, weights = outputs.weights.present();
@@ -218,9 +214,8 @@ Status begin_attention_backward(const ConstTensor& q, const ConstTensor& k, cons
                                 PlannedCall* call) {
   const BackwardArguments arguments{{q, k, v, options}, o, lse, d_o, gradients};
   Extents e;
-  if (Status status = checked(arguments, &e); !status.ok()) return status;
   const kernels::TargetKernels* kernels = nullptr;
-  if (Status status = check_beginning(workers, call, &kernels); !status.ok()) return status;
+  if (Status status = check(arguments, workers, call, &e, &kernels); !status.ok()) return status;
   const bool f64 = q.dtype == DType::f64;
   const auto plan_in = f64 ? plan_backward<double> : plan_backward<float>;
   const int64_t rows = q.shape[0] * q.shape[1] * q.shape[2];
@@ -240,9 +235,8 @@ Status begin_linear_attention(const ConstTensor& q, const ConstTensor& k, const 
                               PlannedCall* call) {
   const LinearArguments arguments{{q, k, v, options}, o};
   Extents e;
-  if (Status status = checked(arguments, &e); !status.ok()) return status;
   const kernels::TargetKernels* kernels = nullptr;
-  if (Status status = check_beginning(workers, call, &kernels); !status.ok()) return status;
+  if (Status status = check(arguments, workers, call, &e, &kernels); !status.ok()) return status;
   const bool f64 = q.dtype == DType::f64;
   const auto plan_in = f64 ? plan_linear_call<double> : plan_linear_call<float>;
   const auto place = f64 ? place_linear<double> : place_linear<float>;
@@ -261,9 +255,8 @@ Status begin_linear_attention_backward(const ConstTensor& q, const ConstTensor& 
                                        PlannedCall* call) {
   const LinearBackwardArguments arguments{{q, k, v, options}, d_o, gradients};
   Extents e;
-  if (Status status = checked(arguments, &e); !status.ok()) return status;
   const kernels::TargetKernels* kernels = nullptr;
-  if (Status status = check_beginning(workers, call, &kernels); !status.ok()) return status;
+  if (Status status = check(arguments, workers, call, &e, &kernels); !status.ok()) return status;
   const bool f64 = q.dtype == DType::f64;
   const auto plan_in = f64 ? plan_linear_call<double> : plan_linear_call<float>;
   const auto place = f64 ? place_linear_backward<double> : place_linear_backward<float>;
@@ -282,9 +275,8 @@ Status begin_additive_attention(const ConstTensor& q, const ConstTensor& k, cons
                                 PlannedCall* call) {
   const AdditiveArguments arguments{{{q, k, v, options}, outputs}, parameters};
   Extents e;
-  if (Status status = checked(arguments, &e); !status.ok()) return status;
   const kernels::TargetKernels* kernels = nullptr;
-  if (Status status = check_beginning(workers, call, &kernels); !status.ok()) return status;
+  if (Status status = check(arguments, workers, call, &e, &kernels); !status.ok()) return status;
   const PlannedCall::Beginning beginning{call, workers, execution, "additive_attention_plan"};
   if (e.b == 0 || e.h_q == 0 || e.n_q == 0) return beginning.nothing();
   const bool f64 = q.dtype == DType::f64, weights = outputs.weights.present();
@@ -306,9 +298,8 @@ Status begin_additive_attention_backward(const ConstTensor& q, const ConstTensor
                                          int64_t workers, const Execution& execution, PlannedCall* call) {
   const AdditiveBackwardArguments arguments{{{q, k, v, options}, o, lse, d_o, gradients}, parameters, gradients};
   Extents e;
-  if (Status status = checked(arguments, &e); !status.ok()) return status;
   const kernels::TargetKernels* kernels = nullptr;
-  if (Status status = check_beginning(workers, call, &kernels); !status.ok()) return status;
+  if (Status status = check(arguments, workers, call, &e, &kernels); !status.ok()) return status;
   const bool f64 = q.dtype == DType::f64;
   const auto plan_in = f64 ? plan_additive_backward<double> : plan_additive_backward<float>;
   const auto place = f64 ? place_additive_backward<double> : place_additive_backward<float>;
