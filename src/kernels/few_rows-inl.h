@@ -28,6 +28,7 @@
 #include "kernels/rows-inl.h"
 #include "kernels/tile.h"
 #include "kernels/tile_state-inl.h"
+#include "kernels/transpose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace foveate::kernels {
@@ -60,47 +61,6 @@ HWY_INLINE void PrefetchAhead(const Tile<T>& tile, int64_t first, int64_t n) {
   const int64_t begin = first + kKeysAhead, count = std::min(n, tile.end - begin);
   PrefetchRows(task.pages, task.k, begin, count, task.d_k);
   PrefetchRows(task.pages, task.v, begin, count, task.d_v);
-}
-
-/// Copies an element that may be a pair of narrower ones.
-template <class T>
-HWY_INLINE void CopyBits(const T* from, T* to) {
-  std::memcpy(to, from, sizeof(T));
-}
-
-/// columns[i * stride + j] = rows.row(j)[i] for n rows of depth elements.
-template <class T>
-HWY_NOINLINE void Transpose(Broadcasts<T, false> rows, int64_t n, int64_t depth, T* columns, int64_t stride) {
-  int64_t j = 0;
-#if HWY_TARGET != HWY_SCALAR
-  if constexpr (sizeof(T) == 4) {
-    const hn::FixedTag<T, 4> d;
-    const hn::RepartitionToWide<hn::RebindToUnsigned<decltype(d)>> wide;
-    for (; j + 4 <= n; j += 4) {
-      const T *r0 = rows.row(j), *r1 = rows.row(j + 1), *r2 = rows.row(j + 2), *r3 = rows.row(j + 3);
-      int64_t i = 0;
-      for (; i + 4 <= depth; i += 4) {
-        const auto v0 = hn::LoadU(d, r0 + i), v1 = hn::LoadU(d, r1 + i);
-        const auto v2 = hn::LoadU(d, r2 + i), v3 = hn::LoadU(d, r3 + i);
-        const auto low01 = hn::BitCast(wide, hn::InterleaveLower(d, v0, v1));
-        const auto low23 = hn::BitCast(wide, hn::InterleaveLower(d, v2, v3));
-        const auto high01 = hn::BitCast(wide, hn::InterleaveUpper(d, v0, v1));
-        const auto high23 = hn::BitCast(wide, hn::InterleaveUpper(d, v2, v3));
-        T* const to = columns + i * stride + j;
-        hn::StoreU(hn::BitCast(d, hn::InterleaveLower(wide, low01, low23)), d, to);
-        hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(wide, low01, low23)), d, to + stride);
-        hn::StoreU(hn::BitCast(d, hn::InterleaveLower(wide, high01, high23)), d, to + 2 * stride);
-        hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(wide, high01, high23)), d, to + 3 * stride);
-      }
-      for (; i < depth; ++i) {
-        for (int64_t row = 0; row < 4; ++row) CopyBits(rows.row(j + row) + i, columns + i * stride + j + row);
-      }
-    }
-  }
-#endif
-  for (; j < n; ++j) {
-    for (int64_t i = 0; i < depth; ++i) CopyBits(rows.row(j) + i, columns + i * stride + j);
-  }
 }
 
 /// Rows as they lie, read in the computing type: those of int8 times a scale each.

@@ -102,7 +102,7 @@ HWY_INLINE void LoadNativeQueries(const Tile<float>& tile) {
       LoadPairs(row.q, task.q_stride, task.d_k, to, step);
       continue;
     }
-    const float* const q = QueryRow(tile, row);
+    const float* const q = QueryRow(tile, row, tile.packed_k);
     const int64_t stride = q == tile.packed_k ? 1 : task.q_stride;
     // Scales of channels join the query.
     const bool channels = task.k.scale_stride_d != 0 && task.d_k > 1;
@@ -178,7 +178,7 @@ inline HWY_NOINLINE void RescueScores(const Tile<float>& tile, const BlockRange&
       const Run run = RunAt(task.pages, task.k, range.origin + place, 1);
       const auto* k = static_cast<const int8_t*>(task.k.data) + run.offset;
       const float* const scales = task.k.scales + run.scale_offset;
-      const float* const q = QueryRow(tile, task.rows[lane]);
+      const float* const q = QueryRow(tile, task.rows[lane], tile.packed_k);
       const int64_t stride = q == tile.packed_k ? 1 : task.q_stride;
       float sum = 0;
       for (int64_t i = 0; i < task.d_k; ++i) {

@@ -79,10 +79,9 @@ HWY_NOINLINE void Softmax(D d, const Tile<T>& tile, const BlockRange& range, con
     V sum0 = hn::Zero(d), sum1 = sum0, sum2 = sum0, sum3 = sum0;
     for (int64_t place = first; place < last; place += kSumLanes) {
       T* const group = s + place * width;
-      const V p0 = Exp(d, hn::Sub(hn::Load(d, group), subtract));
-      const V p1 = Exp(d, hn::Sub(hn::Load(d, group + width), subtract));
-      const V p2 = Exp(d, hn::Sub(hn::Load(d, group + 2 * width), subtract));
-      const V p3 = Exp(d, hn::Sub(hn::Load(d, group + 3 * width), subtract));
+      V p0 = hn::Sub(hn::Load(d, group), subtract), p1 = hn::Sub(hn::Load(d, group + width), subtract);
+      V p2 = hn::Sub(hn::Load(d, group + 2 * width), subtract), p3 = hn::Sub(hn::Load(d, group + 3 * width), subtract);
+      ExpOfFour(d, p0, p1, p2, p3);
       hn::Store(p0, d, group);
       hn::Store(p1, d, group + width);
       hn::Store(p2, d, group + 2 * width);

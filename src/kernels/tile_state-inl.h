@@ -18,6 +18,7 @@
 #include "kernels/native.h"
 #include "kernels/rows-inl.h"
 #include "kernels/tile.h"
+#include "kernels/transpose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace foveate::kernels {
@@ -121,14 +122,17 @@ HWY_INLINE Tile<T> MakeTile(const TileTask<T>& task, int64_t width) {
   tile.packed_v = take(kBlockKeys * task.d_v);
   tile.columns = take(kBlockKeys * task.d_k);
 
+  // In registers: kept in memory, each would wait for the last.
+  int64_t begin = task.n_kv, end = 0, covered_begin = 0, covered_end = task.n_kv;
   for (int64_t r = 0; r < task.n_rows; ++r) {
     const Row<T>& row = task.rows[r];
     if (row.begin >= row.end) continue;
-    tile.begin = std::min(tile.begin, row.begin);
-    tile.end = std::max(tile.end, row.end);
-    tile.covered_begin = std::max(tile.covered_begin, row.begin);
-    tile.covered_end = std::min(tile.covered_end, row.end);
+    begin = std::min(begin, row.begin);
+    end = std::max(end, row.end);
+    covered_begin = std::max(covered_begin, row.begin);
+    covered_end = std::min(covered_end, row.end);
   }
+  tile.begin = begin, tile.end = end, tile.covered_begin = covered_begin, tile.covered_end = covered_end;
   if (kRivals && task.block_size > 0) {
     const Row<T>* const last = task.rows + task.n_rows;
     const bool alike = std::all_of(task.rows, last, [&](const Row<T>& row) { return row.blocks == task.rows->blocks; });
@@ -137,15 +141,29 @@ HWY_INLINE Tile<T> MakeTile(const TileTask<T>& task, int64_t width) {
   return tile;
 }
 
-/// A row's query in the computing type: where it lies, or converted to tile.packed_k.
+/// A row's query in the computing type: where it lies, or converted to `packed`.
 template <class T>
-HWY_INLINE const T* QueryRow(const Tile<T>& tile, const Row<T>& row) {
+HWY_INLINE const T* QueryRow(const Tile<T>& tile, const Row<T>& row, T* packed) {
   if (tile.task.q_dtype == dtype_of<T>()) return static_cast<const T*>(row.q);
   WithElement<T>(tile.task.q_dtype, [&](auto* element) HWY_ATTR {
     ConvertRow(static_cast<const std::remove_pointer_t<decltype(element)>*>(row.q), tile.task.q_stride, tile.task.d_k,
-               tile.packed_k);
+               packed);
   });
-  return tile.packed_k;
+  return packed;
+}
+
+/// The same with adjacent components: zeros where there is no row.
+template <class T>
+HWY_INLINE const T* AdjacentQuery(const Tile<T>& tile, int64_t lane, T* packed) {
+  const TileTask<T>& task = tile.task;
+  if (lane >= task.n_rows || task.rows[lane].q == nullptr) {
+    std::fill(packed, packed + task.d_k, T{0});
+    return packed;
+  }
+  const T* const q = QueryRow(tile, task.rows[lane], packed);
+  if (q == packed || task.q_stride == 1) return q;
+  for (int64_t i = 0; i < task.d_k; ++i) packed[i] = q[i * task.q_stride];
+  return packed;
 }
 
 /// Sets the constants of each lane. Lanes without a row have no sink, and a query and scores of zeros, whose results nobody
@@ -165,17 +183,20 @@ HWY_INLINE void LoadLanes(const Tile<T>& tile) {
 template <class T>
 HWY_INLINE void LoadQueries(const Tile<T>& tile) {
   const TileTask<T>& task = tile.task;
-  const int64_t lanes = tile.few ? task.n_rows : tile.width;
-  const int64_t step = tile.few ? 1 : tile.width, lane_step = tile.few ? task.d_k : 1;
-  for (int64_t lane = 0; lane < lanes; ++lane) {
-    T* const to = tile.q + lane * lane_step;
-    if (lane >= task.n_rows || task.rows[lane].q == nullptr) {
-      for (int64_t i = 0; i < task.d_k; ++i) to[i * step] = 0;
-      continue;
+  if (tile.few) {
+    for (int64_t r = 0; r < task.n_rows; ++r) {
+      T* const to = tile.q + r * task.d_k;
+      const T* const q = AdjacentQuery(tile, r, to);
+      if (q != to) std::copy(q, q + task.d_k, to);
     }
-    const T* const q = QueryRow(tile, task.rows[lane]);
-    const int64_t stride = q == tile.packed_k ? 1 : task.q_stride;
-    for (int64_t i = 0; i < task.d_k; ++i) to[i * step] = q[i * stride];
+    return;
+  }
+  // As many rows at a time as there is room for.
+  for (int64_t first = 0; first < tile.width; first += kBlockKeys) {
+    const int64_t n = std::min(kBlockKeys, tile.width - first);
+    const T* rows[kBlockKeys];
+    for (int64_t r = 0; r < n; ++r) rows[r] = AdjacentQuery(tile, first + r, tile.packed_k + r * task.d_k);
+    TransposeRows(rows, n, task.d_k, tile.q + first, tile.width, [](int64_t) {});
   }
 }
 
