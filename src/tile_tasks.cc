@@ -43,6 +43,10 @@ TileTasks<T>::TileTasks(const Inputs& inputs, const Extents& extents, const kern
   left_ = options_.window_left == kUnlimited ? kFar : std::min(options_.window_left, kFar);
   right_ = options_.window_right == kUnlimited ? kFar : std::min(options_.window_right, kFar);
   if (options_.causal) right_ = std::min<int64_t>(right_, 0);
+  q_step_ = row_step(q_);
+  mask_step_ = row_step(options_.mask);
+  bias_step_ = row_step(options_.bias);
+  tree_step_ = row_step(options_.tree_mask);
 }
 
 template <class T>
@@ -106,6 +110,31 @@ kernels::Row<T> TileTasks<T>::row(int64_t batch, int64_t head, int64_t i) const 
           .o = nullptr,
           .lse = nullptr,
           .weights = nullptr};
+}
+
+template <class T>
+void TileTasks<T>::rows(int64_t batch, int64_t head, int64_t first, int64_t n, kernels::Row<T>* rows) const {
+  const int64_t there = std::clamp<int64_t>(sequences_.q_length(batch) - first, 0, n);
+  const int64_t n_kv = sequences_.kv_length(batch);
+  const kernels::Row<T> at = row(batch, head, first);
+  for (int64_t i = 0; i < there; ++i) {
+    const int64_t position = at.position + i;
+    rows[i] = {.q = behind(at.q, i * q_step_),
+               .begin = std::max<int64_t>(0, position - left_),
+               .end = std::min(n_kv, position + right_ + 1),
+               .position = position,
+               .mask = behind(at.mask, i * mask_step_),
+               .bias = behind(at.bias, i * bias_step_),
+               .tree = behind(at.tree, i * tree_step_),
+               .blocks = blocks_of(batch, head, first + i),
+               .head = at.head,
+               .slope = at.slope,
+               .sink = at.sink,
+               .o = nullptr,
+               .lse = nullptr,
+               .weights = nullptr};
+  }
+  for (int64_t i = there; i < n; ++i) rows[i] = row(batch, head, first + i);
 }
 
 template <class T>

@@ -152,15 +152,11 @@ HWY_INLINE const T* QueryRow(const Tile<T>& tile, const Row<T>& row, T* packed) 
   return packed;
 }
 
-/// The same with adjacent components: zeros where there is no row.
+/// The same with adjacent components.
 template <class T>
-HWY_INLINE const T* AdjacentQuery(const Tile<T>& tile, int64_t lane, T* packed) {
+HWY_INLINE const T* AdjacentQuery(const Tile<T>& tile, const Row<T>& row, T* packed) {
   const TileTask<T>& task = tile.task;
-  if (lane >= task.n_rows || task.rows[lane].q == nullptr) {
-    std::fill(packed, packed + task.d_k, T{0});
-    return packed;
-  }
-  const T* const q = QueryRow(tile, task.rows[lane], packed);
+  const T* const q = QueryRow(tile, row, packed);
   if (q == packed || task.q_stride == 1) return q;
   for (int64_t i = 0; i < task.d_k; ++i) packed[i] = q[i * task.q_stride];
   return packed;
@@ -179,14 +175,19 @@ HWY_INLINE void LoadLanes(const Tile<T>& tile) {
   if (tile.few) std::fill(tile.s, tile.s + kBlockKeys * tile.width, T{0});
 }
 
-/// Brings the queries into tile.q, transposed unless they are few.
+/// Brings the queries into tile.q, transposed unless they are few: zeros for lanes without one.
 template <class T>
 HWY_INLINE void LoadQueries(const Tile<T>& tile) {
   const TileTask<T>& task = tile.task;
+  const auto there = [&](int64_t lane) HWY_ATTR { return lane < task.n_rows && task.rows[lane].q != nullptr; };
   if (tile.few) {
     for (int64_t r = 0; r < task.n_rows; ++r) {
       T* const to = tile.q + r * task.d_k;
-      const T* const q = AdjacentQuery(tile, r, to);
+      if (!there(r)) {
+        std::fill(to, to + task.d_k, T{0});
+        continue;
+      }
+      const T* const q = AdjacentQuery(tile, task.rows[r], to);
       if (q != to) std::copy(q, q + task.d_k, to);
     }
     return;
@@ -195,7 +196,16 @@ HWY_INLINE void LoadQueries(const Tile<T>& tile) {
   for (int64_t first = 0; first < tile.width; first += kBlockKeys) {
     const int64_t n = std::min(kBlockKeys, tile.width - first);
     const T* rows[kBlockKeys];
-    for (int64_t r = 0; r < n; ++r) rows[r] = AdjacentQuery(tile, first + r, tile.packed_k + r * task.d_k);
+    T* zeros = nullptr;
+    for (int64_t r = 0; r < n; ++r) {
+      T* const packed = tile.packed_k + r * task.d_k;
+      if (there(first + r)) {
+        rows[r] = AdjacentQuery(tile, task.rows[first + r], packed);
+        continue;
+      }
+      if (zeros == nullptr) std::fill(zeros = packed, packed + task.d_k, T{0});
+      rows[r] = zeros;
+    }
     TransposeRows(rows, n, task.d_k, tile.q + first, tile.width, [](int64_t) {});
   }
 }
