@@ -34,6 +34,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace foveate::kernels {
 namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
 
 /// Components in a dword, and dwords that hold so many.
 constexpr int64_t dword_of(Native native) { return native == Native::int8 ? 4 : 2; }
@@ -54,31 +55,76 @@ HWY_INLINE void LoadPairs(const void* row, int64_t stride, int64_t n, Dword* to,
   }
 }
 
+/// Such pairs adjacent: where they lie so, or copied to `packed`.
+HWY_INLINE const float* AdjacentPairs(const void* row, int64_t stride, int64_t n, float* packed) {
+  if (stride == 1 && n % 2 == 0 && reinterpret_cast<uintptr_t>(row) % sizeof(float) == 0) {
+    return static_cast<const float*>(row);
+  }
+  LoadPairs(row, stride, n, as_dwords(packed), 1);
+  return packed;
+}
+
 /// Whether a factor of integer sums leaves room for these (31 bits) and for another such factor. 0 does.
 HWY_INLINE bool leaves_room(float factor) {
   const float magnitude = std::abs(factor);
   return (magnitude > 0x1p-40f && magnitude < 0x1p40f) || magnitude == 0;
 }
 
-/// One query of adjacent components, rounded to int8 as quadruples, `step` apart. A query that is not finite, or whose
-/// factor leaves no room, gets the factor NaN, by which RescueScores knows it.
-HWY_INLINE void LoadQuadruples(const Tile<float>& tile, const float* q, int64_t lane, Dword* to, int64_t step) {
-  const TileTask<float>& task = tile.task;
-  float largest = 0;
-  bool finite = true;
-  for (int64_t i = 0; i < task.d_k; ++i) {
-    finite &= std::isfinite(q[i]);
-    largest = std::max(largest, std::abs(q[i]));
+/// The largest magnitude of n components, and whether all are finite.
+HWY_INLINE float LargestOf(const float* x, int64_t n, bool& finite) {
+  const hn::ScalableTag<float> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  auto most = hn::Zero(d), check = hn::Zero(d);
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto v = hn::LoadU(d, x + i);
+    most = hn::Max(most, hn::Abs(v));
+    check = MultiplyAdd(v, hn::Zero(d), check);
   }
+  float largest = hn::GetLane(hn::MaxOfLanes(d, most)), rest = 0;
+  for (; i < n; ++i) {
+    largest = std::max(largest, std::abs(x[i]));
+    rest += x[i] * 0.0f;
+  }
+  finite = hn::AllTrue(d, hn::Eq(check, hn::Zero(d))) && rest == 0.0f;
+  return largest;
+}
+
+/// to[i] = x[i] / largest in steps of 1/127. Returns their sum.
+HWY_INLINE int32_t RoundToInt8(const float* x, int64_t n, float largest, int8_t* to) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  const hn::Rebind<int8_t, decltype(d)> d8;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  auto sums = hn::Zero(di);
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto fraction = hn::Div(hn::LoadU(d, x + i), hn::Set(d, largest));
+    const auto q8 = hn::NearestInt(hn::Mul(fraction, hn::Set(d, 127.0f)));
+    sums = hn::Add(sums, q8);
+    hn::StoreU(hn::DemoteTo(d8, q8), d8, to + i);
+  }
+  int32_t sum = hn::GetLane(hn::SumOfLanes(di, sums));
+  for (; i < n; ++i) {
+    to[i] = static_cast<int8_t>(std::nearbyint(x[i] / largest * 127.0f));
+    sum += to[i];
+  }
+  return sum;
+}
+
+/// One query of adjacent components, rounded to int8, as quadruples. A query that is not finite, or whose factor leaves no
+/// room, gets the factor NaN, by which RescueScores knows it.
+HWY_INLINE void LoadQuadruples(const Tile<float>& tile, const float* q, int64_t lane, float* to) {
+  const TileTask<float>& task = tile.task;
+  const int64_t n = dwords(Native::int8, task.d_k);
+  bool finite;
+  const float largest = LargestOf(q, task.d_k, finite);
   int32_t sum = 0;
-  for (int64_t i = 0; i < dwords(Native::int8, task.d_k); ++i) {
-    uint32_t quadruple = 0;
-    for (int64_t c = 4 * i; c < std::min(4 * i + 4, task.d_k); ++c) {
-      const auto q8 = finite && largest > 0 ? static_cast<int32_t>(std::nearbyint(q[c] / largest * 127.0f)) : 0;
-      sum += q8;
-      quadruple |= static_cast<uint32_t>(static_cast<uint8_t>(q8)) << (8 * (c - 4 * i));
-    }
-    to[i * step] = quadruple;
+  to[n - 1] = 0;
+  if (finite && largest > 0) {
+    sum = RoundToInt8(q, task.d_k, largest, reinterpret_cast<int8_t*>(to));
+  } else {
+    std::fill(to, to + n, 0.0f);
   }
   tile.q_start[lane] = task.native->signed_keys ? 0 : -128 * sum;
   const float factor = task.scale * (largest / 127.0f);
@@ -86,31 +132,30 @@ HWY_INLINE void LoadQuadruples(const Tile<float>& tile, const float* q, int64_t 
   tile.q_factor[lane] = fits ? factor : std::numeric_limits<float>::quiet_NaN();
 }
 
+/// A row's query as dwords: where they lie so, or in `packed`.
+HWY_INLINE const float* NativeQuery(const Tile<float>& tile, int64_t lane, float* packed) {
+  const TileTask<float>& task = tile.task;
+  const Row<float>& row = task.rows[lane];
+  if (task.scores == Native::bf16) return AdjacentPairs(row.q, task.q_stride, task.d_k, packed);
+  const float* q = AdjacentQuery(tile, row, packed);
+  if (task.k.scale_stride_d != 0 && task.d_k > 1) {
+    // Scales of channels join the query.
+    for (int64_t i = 0; i < task.d_k; ++i) tile.columns[i] = q[i] * task.k.scales[i * task.k.scale_stride_d];
+    q = tile.columns;
+  } else if (q == packed) {
+    q = std::copy(q, q + task.d_k, tile.columns) - task.d_k;
+  }
+  LoadQuadruples(tile, q, lane, packed);
+  return packed;
+}
+
 /// Brings the queries into tile.q as dwords: [dwords][width], of few rows [n_rows][dwords].
 HWY_INLINE void LoadNativeQueries(const Tile<float>& tile) {
   const TileTask<float>& task = tile.task;
   const int64_t n = dwords(task.scores, task.d_k);
-  const int64_t step = tile.few ? 1 : tile.width, lane_step = tile.few ? n : 1;
   std::fill(tile.q_start, tile.q_start + tile.width, 0);
   std::fill(tile.q_factor, tile.q_factor + tile.width, 0.0f);
-  std::fill(tile.q, tile.q + n * (tile.few ? task.n_rows : tile.width), 0.0f);
-  for (int64_t lane = 0; lane < task.n_rows; ++lane) {
-    const Row<float>& row = task.rows[lane];
-    Dword* const to = as_dwords(tile.q) + lane * lane_step;
-    if (row.q == nullptr) continue;
-    if (task.scores == Native::bf16) {
-      LoadPairs(row.q, task.q_stride, task.d_k, to, step);
-      continue;
-    }
-    const float* const q = QueryRow(tile, row, tile.packed_k);
-    const int64_t stride = q == tile.packed_k ? 1 : task.q_stride;
-    // Scales of channels join the query.
-    const bool channels = task.k.scale_stride_d != 0 && task.d_k > 1;
-    for (int64_t i = 0; i < task.d_k; ++i) {
-      tile.packed_k[i] = q[i * stride] * (channels ? task.k.scales[i * task.k.scale_stride_d] : 1.0f);
-    }
-    LoadQuadruples(tile, tile.packed_k, lane, to, step);
-  }
+  ForQueryRows(tile, n, [&](int64_t lane, float* packed) HWY_ATTR { return NativeQuery(tile, lane, packed); });
 }
 
 // --- Scores ---

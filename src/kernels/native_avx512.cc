@@ -51,6 +51,12 @@ struct AddedBf16 : Bf16 {
   }
 };
 
+/// sum + x . y by quadruples, x unsigned. Not by the intrinsic: g++ 12 copies each sum to and fro for it, in every step.
+__m512i add_quadruples(__m512i sum, __m512i x, __m512i y) {
+  asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(x), "v"(y));
+  return sum;
+}
+
 struct ScaledI8 {
   using Sum = __m512i;
   static constexpr int64_t kLanes = kWidth, kRows = 8;
@@ -59,7 +65,7 @@ struct ScaledI8 {
   const float* row_factor;
 
   static Sum add(Sum sum, Dword a, const Dword* b) {
-    return _mm512_dpbusd_epi32(sum, _mm512_set1_epi32(static_cast<int>(a)), _mm512_loadu_si512(b));
+    return add_quadruples(sum, _mm512_set1_epi32(static_cast<int>(a)), _mm512_loadu_si512(b));
   }
   Sum start(int64_t lane) const { return _mm512_loadu_si512(first + lane); }
   void store(Sum sum, float* c, int64_t lane, int64_t row) const {
@@ -74,7 +80,7 @@ struct RowOfI8 {
   static constexpr int64_t kLanes = kWidth;
 
   static Sum add(Sum sum, Dword a, const Dword* b) {
-    return _mm512_dpbusd_epi32(sum, _mm512_loadu_si512(b), _mm512_set1_epi32(static_cast<int>(a)));
+    return add_quadruples(sum, _mm512_loadu_si512(b), _mm512_set1_epi32(static_cast<int>(a)));
   }
   static void store_sum(Sum sum, float* c) { _mm512_storeu_ps(c, _mm512_cvtepi32_ps(sum)); }
 };

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -175,20 +176,21 @@ HWY_INLINE void LoadLanes(const Tile<T>& tile) {
   if (tile.few) std::fill(tile.s, tile.s + kBlockKeys * tile.width, T{0});
 }
 
-/// Brings the queries into tile.q, transposed unless they are few: zeros for lanes without one.
-template <class T>
-HWY_INLINE void LoadQueries(const Tile<T>& tile) {
+/// Brings the queries into tile.q, `depth` elements each, transposed unless they are few: zeros for lanes without one.
+/// query(r, packed) says where those of row r lie adjacent, perhaps after putting them to `packed`.
+template <class T, class Query>
+HWY_INLINE void ForQueryRows(const Tile<T>& tile, int64_t depth, const Query& query) {
   const TileTask<T>& task = tile.task;
   const auto there = [&](int64_t lane) HWY_ATTR { return lane < task.n_rows && task.rows[lane].q != nullptr; };
   if (tile.few) {
     for (int64_t r = 0; r < task.n_rows; ++r) {
-      T* const to = tile.q + r * task.d_k;
+      T* const to = tile.q + r * depth;
       if (!there(r)) {
-        std::fill(to, to + task.d_k, T{0});
+        std::fill(to, to + depth, T{0});
         continue;
       }
-      const T* const q = AdjacentQuery(tile, task.rows[r], to);
-      if (q != to) std::copy(q, q + task.d_k, to);
+      const T* const q = query(r, tile.packed_k);
+      std::memcpy(to, q, static_cast<size_t>(depth) * sizeof(T));
     }
     return;
   }
@@ -200,14 +202,21 @@ HWY_INLINE void LoadQueries(const Tile<T>& tile) {
     for (int64_t r = 0; r < n; ++r) {
       T* const packed = tile.packed_k + r * task.d_k;
       if (there(first + r)) {
-        rows[r] = AdjacentQuery(tile, task.rows[first + r], packed);
+        rows[r] = query(first + r, packed);
         continue;
       }
-      if (zeros == nullptr) std::fill(zeros = packed, packed + task.d_k, T{0});
+      if (zeros == nullptr) std::fill(zeros = packed, packed + depth, T{0});
       rows[r] = zeros;
     }
-    TransposeRows(rows, n, task.d_k, tile.q + first, tile.width, [](int64_t) {});
+    TransposeRows(rows, n, depth, tile.q + first, tile.width, [](int64_t) {});
   }
+}
+
+/// The same of components in the computing type.
+template <class T>
+HWY_INLINE void LoadQueries(const Tile<T>& tile) {
+  ForQueryRows(tile, tile.task.d_k,
+               [&](int64_t r, T* packed) HWY_ATTR { return AdjacentQuery(tile, tile.task.rows[r], packed); });
 }
 
 /// Calls body with the number of vectors that hold the task's rows, as a constant.
