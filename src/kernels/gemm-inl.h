@@ -105,12 +105,12 @@ HWY_INLINE void StoreRow(D d, V c0, V c1, V c2, const Epilogue& epilogue, hn::TF
   if constexpr (NV > 2) epilogue.store(d, c2, c + 2 * lanes, 2 * lanes);
 }
 
-/// MR rows of C, NV vectors wide. B and C have rows of NV vectors, aligned.
-template <int64_t MR, size_t NV, bool kAdjacentRows, class D, class T, class Epilogue>
+/// MR rows of C, NV vectors wide. B and C have rows of kOf vectors, aligned.
+template <int64_t MR, size_t NV, size_t kOf, bool kAdjacentRows, class D, class T, class Epilogue>
 HWY_INLINE void MicroKernel(D d, Broadcasts<T, kAdjacentRows> a, int64_t depth, const T* HWY_RESTRICT b,
                             const Epilogue& epilogue, T* HWY_RESTRICT c) {
   using V = hn::Vec<D>;
-  const int64_t width = static_cast<int64_t>(NV * hn::Lanes(d));
+  const int64_t width = static_cast<int64_t>(kOf * hn::Lanes(d));
   V c00 = hn::Zero(d), c01 = c00, c02 = c00, c10 = c00, c11 = c00, c12 = c00, c20 = c00, c21 = c00, c22 = c00;
   V c30 = c00, c31 = c00, c32 = c00, c40 = c00, c41 = c00, c42 = c00, c50 = c00, c51 = c00, c52 = c00;
   V c60 = c00, c61 = c00, c62 = c00, c70 = c00, c71 = c00, c72 = c00;
@@ -139,25 +139,25 @@ HWY_INLINE void MicroKernel(D d, Broadcasts<T, kAdjacentRows> a, int64_t depth, 
   if constexpr (MR > 7) StoreRow<NV>(d, c70, c71, c72, epilogue, c + 7 * width);
 }
 
-/// All rows of C, kMicroRows at a time, the rest by halves.
-template <size_t NV, bool kAdjacentRows, class D, class T, class Epilogue>
+/// All rows of C, kMicroRows at a time, the rest by halves; or NV of the kOf vectors of these, from where b and c point.
+template <size_t NV, size_t kOf = NV, bool kAdjacentRows, class D, class T, class Epilogue>
 HWY_NOINLINE void Gemm(D d, Broadcasts<T, kAdjacentRows> a, int64_t rows, int64_t depth, const T* HWY_RESTRICT b,
                        const Epilogue& epilogue, T* HWY_RESTRICT c) {
-  const int64_t width = static_cast<int64_t>(NV * hn::Lanes(d));
+  const int64_t width = static_cast<int64_t>(kOf * hn::Lanes(d));
   int64_t r = 0;
   const auto at = [&](int64_t row) { return Broadcasts<T, kAdjacentRows>{a.row(row), a.stride}; };
   for (; r + kMicroRows <= rows; r += kMicroRows) {
-    MicroKernel<kMicroRows, NV>(d, at(r), depth, b, epilogue, c + r * width);
+    MicroKernel<kMicroRows, NV, kOf>(d, at(r), depth, b, epilogue, c + r * width);
   }
   if (kMicroRows > 4 && r + 4 <= rows) {
-    MicroKernel<4, NV>(d, at(r), depth, b, epilogue, c + r * width);
+    MicroKernel<4, NV, kOf>(d, at(r), depth, b, epilogue, c + r * width);
     r += 4;
   }
   if (r + 2 <= rows) {
-    MicroKernel<2, NV>(d, at(r), depth, b, epilogue, c + r * width);
+    MicroKernel<2, NV, kOf>(d, at(r), depth, b, epilogue, c + r * width);
     r += 2;
   }
-  if (r < rows) MicroKernel<1, NV>(d, at(r), depth, b, epilogue, c + r * width);
+  if (r < rows) MicroKernel<1, NV, kOf>(d, at(r), depth, b, epilogue, c + r * width);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -264,8 +264,15 @@ HWY_INLINE void KeyProducts(D d, const Tile<T>& tile, const BlockRange& range) {
   }
   if (NV == 1 && !HWY_ARCH_WASM && tile.few) return FewRowsScores(d, tile, range);
   const int64_t keys = range.last - range.first;
-  Gemm<NV>(d, RowsOf(task.pages, task.k, range.key, keys, task.d_k, tile.packed_k), keys, task.d_k, tile.q,
-           Scaled<T>{task.scale}, tile.s + range.first * tile.width);
+  const Broadcasts<T, false> rows = RowsOf(task.pages, task.k, range.key, keys, task.d_k, tile.packed_k);
+  if (range.by_vectors) {
+    return ForEachVectorSeeing<NV>(tile, range, [&](int64_t lane, const Places& places) HWY_ATTR {
+      const Broadcasts<T, false> seen = {rows.row(places.first - range.first), rows.stride};
+      Gemm<1, NV>(d, seen, places.last - places.first, task.d_k, tile.q + lane, Scaled<T>{task.scale},
+                  tile.s + places.first * tile.width + lane);
+    });
+  }
+  Gemm<NV>(d, rows, keys, task.d_k, tile.q, Scaled<T>{task.scale}, tile.s + range.first * tile.width);
 }
 
 /// Computes the products of a range into tile.s. False if no key of it takes part in any row: then nothing of it was

@@ -56,13 +56,16 @@ HWY_NOINLINE void Softmax(D d, const Tile<T>& tile, const BlockRange& range, con
   using V = hn::Vec<D>;
   const V none = hn::Set(d, -std::numeric_limits<T>::infinity());
   const int64_t width = tile.width;
-  // Whole groups of kSumLanes places: what the range leaves out counts as forbidden, and adds an exact 0.
-  const int64_t first = range.first / kSumLanes * kSumLanes;
-  const int64_t last = (range.last + kSumLanes - 1) / kSumLanes * kSumLanes;
-  for (int64_t lane = 0; lane < width; lane += static_cast<int64_t>(hn::Lanes(d))) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t lane = 0; lane < width; lane += lanes) {
+    const Places places = PlacesOf(tile, range, lane / lanes);
+    if (places.first >= places.last) continue;
+    // Whole groups of kSumLanes places: what is left out counts as forbidden, and adds an exact 0.
+    const int64_t first = places.first / kSumLanes * kSumLanes;
+    const int64_t last = (places.last + kSumLanes - 1) / kSumLanes * kSumLanes;
     T* const s = tile.s + lane;
-    for (int64_t place = first; place < range.first; ++place) hn::Store(none, d, s + place * width);
-    for (int64_t place = range.last; place < last; ++place) hn::Store(none, d, s + place * width);
+    for (int64_t place = first; place < places.first; ++place) hn::Store(none, d, s + place * width);
+    for (int64_t place = places.last; place < last; ++place) hn::Store(none, d, s + place * width);
 
     V max0 = hn::Load(d, state.m + lane), max1 = none, max2 = none, max3 = none;
     for (int64_t place = first; place < last; place += kSumLanes) {
@@ -193,6 +196,13 @@ HWY_INLINE void WeightedSum(D d, const Tile<T>& tile, const BlockRange& range, c
     return;
   }
   if (few) return FewRowsWeightedSum(d, tile, range, state);
+  if (range.by_vectors) {
+    return ForEachVectorSeeing<NV>(tile, range, [&](int64_t lane, const Places& places) HWY_ATTR {
+      const Broadcasts<T, true> seen = {values.row(places.first - range.first), values.stride};
+      Gemm<1, NV>(d, seen, task.d_v, places.last - places.first, tile.s + places.first * tile.width + lane,
+                  Corrected<T>{tile.correction + lane}, state.o + lane);
+    });
+  }
   Gemm<NV>(d, Broadcasts<T, true>{values.data, values.stride}, task.d_v, keys, tile.s + range.first * tile.width,
            Corrected<T>{tile.correction}, state.o);
 }

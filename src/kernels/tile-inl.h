@@ -46,6 +46,7 @@ HWY_NOINLINE bool WalkSplit(D d, const Tile<T>& tile, int64_t split, const State
   constexpr int64_t kBlocks = kSplitKeys / kBlockKeys;
   for (int64_t block = split * kBlocks; block < (split + 1) * kBlocks; ++block) {
     BlockRange range = RangeOf(tile, block);
+    range.by_vectors = DivideRange<NV>(tile, range);
     if (range.first >= range.last || !Scores<NV>(d, tile, range)) continue;
     if (!begun) Clear(d, tile, state);
     begun = true;
