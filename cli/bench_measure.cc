@@ -188,19 +188,28 @@ std::optional<BenchRow> measure(const BenchWork& work, Executor* executor, const
   const Execution execution{.executor = executor, .stop = time.stop};
   const double begin = limits::wall_seconds();
   std::vector<double> times;
-  // The first call touches memory that no other has.
+  // The first calls touch memory that no others have, and tell how many a turn takes for the clock to be no part of it.
+  constexpr double kShortestTurn = 1e-4;
+  int64_t calls = 1;
   for (int64_t turn = 0; turn <= 3 || limits::wall_seconds() - begin < time.seconds; ++turn) {
     const double start = now();
-    const Status status = call(execution);
+    Status status;
+    for (int64_t i = 0; i < calls && status.ok(); ++i) status = call(execution);
     const double seconds = now() - start;
     if (status.code() == StatusCode::cancelled || time.stop->load()) return std::nullopt;
     throw_unless_ok(status);
-    if (turn > 0) times.push_back(seconds);
+    if (seconds < kShortestTurn) {
+      calls *= 2;
+      turn = 0;
+      times.clear();
+      continue;
+    }
+    if (turn > 0) times.push_back(seconds / static_cast<double>(calls));
     limits.measure(seconds);
     time.progress(std::min(1.0, (limits::wall_seconds() - begin) / time.seconds));
   }
   const int64_t workers = executor == nullptr ? 1 : executor->concurrency();
-  BenchRow row{.work = work, .target = active_target(), .threads = workers, .repetitions = std::ssize(times)};
+  BenchRow row{.work = work, .target = active_target(), .threads = workers, .turns = std::ssize(times), .calls = calls};
   std::sort(times.begin(), times.end());
   row.best = times.front();
   row.median = (times[(times.size() - 1) / 2] + times[times.size() / 2]) / 2;

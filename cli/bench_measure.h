@@ -22,7 +22,8 @@ struct BenchRow {
   BenchWork work;
   std::string target;
   int64_t threads = 1;
-  int64_t repetitions = 0;
+  int64_t turns = 0;
+  int64_t calls = 1;  ///< of a turn: one, but of short work as many as the clock can tell; times are of one
   double best = 0, median = 0;
   double peak = 0;            ///< operations a second of multiply-adds of the work's types, the best of all turns
   std::string products = {};  ///< and what these multiply: "float32", "int8 and bfloat16"

@@ -17,9 +17,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kNameWidth = 28;
 
-/// Three figures: "0.0213", "4.71", "213", "1240".
+/// Three figures: "0.00107", "0.0213", "4.71", "213", "1240".
 std::string figures(double x) {
-  const int decimals = x >= 100 ? 0 : x >= 10 ? 1 : x >= 1 ? 2 : x >= 0.1 ? 3 : 4;
+  const int decimals = x >= 100 ? 0 : x >= 10 ? 1 : x >= 1 ? 2 : x >= 0.1 ? 3 : x >= 0.01 ? 4 : 5;
   return fmt::format("{:.{}f}", x, decimals);
 }
 
@@ -99,7 +99,8 @@ Json bench_json(const std::vector<BenchRow>& rows) {
                      {"causal", work.causal},
                      {"window", {work.window_left, work.window_right}},
                      {"gradients", work.gradients}}},
-                   {"repetitions", row.repetitions},
+                   {"turns", row.turns},
+                   {"calls_of_a_turn", row.calls},
                    {"best_seconds", row.best},
                    {"median_seconds", row.median},
                    {"operations", operations_of(work)},

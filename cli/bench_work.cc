@@ -82,6 +82,7 @@ const char* short_name(DType dtype) {
 std::vector<BenchWork> usual_works() {
   BenchWork int8 = int8_keys(square(DType::f32, 2048, 128));
   int8.name = "int8 N2048 d128";
+  const BenchWork tiny = {.name = "f32 H1 N8 d16", .shape = heads(1, 1, 8, 16, DType::f32)};
   BenchWork window = causal(square(DType::f32, 16384, 64));
   window.name = "f32 window 256 N16384 d64";
   window.window_left = 256;
@@ -93,6 +94,7 @@ std::vector<BenchWork> usual_works() {
           short_rows(8, 128, 64),
           short_rows(8, 384, 64),
           short_rows(64, 17, 32),
+          tiny,
           square(DType::bf16, 2048, 64),
           square(DType::bf16, 2048, 128),
           square(DType::f16, 2048, 64),
