@@ -20,12 +20,20 @@ namespace hn = hwy::HWY_NAMESPACE;
 /// The compiler must neither merge chains that compute the same nor drop one: it is told that the value may have changed.
 template <class V>
 HWY_INLINE void Opaque(V& v) {
-#if HWY_TARGET == HWY_SCALAR && HWY_ARCH_X86
-  asm volatile("" : "+x"(v.raw));
-#elif HWY_ARCH_X86
-  asm volatile("" : "+v"(v.raw));
+#if HWY_HAVE_SCALABLE
+  asm volatile("" : "+w"(v));
+#elif HWY_TARGET == HWY_EMU128
+  asm volatile("" : "+m"(v));
 #else
-  asm volatile("" : "+w"(v.raw));
+  auto raw = v.raw;
+#if HWY_TARGET == HWY_SCALAR && HWY_ARCH_X86
+  asm volatile("" : "+x"(raw));
+#elif HWY_ARCH_X86
+  asm volatile("" : "+v"(raw));
+#else
+  asm volatile("" : "+w"(raw));
+#endif
+  v.raw = raw;
 #endif
 }
 

@@ -116,13 +116,14 @@ int64_t i8_products(int64_t rounds) {
   if (!std::string_view(active_target()).ends_with("-dotprod")) return 0;
   int64_t left = rounds;
   asm volatile(
-      ".arch_extension dotprod\n"
+      ".arch armv8.2-a+dotprod\n"
       "1:\n"
       ".irp i, 0,1,2,3,4,5,6,7,16,17,18,19,20,21\n"
       "sdot v\\i\\().4s, v22.16b, v22.16b\n"
       ".endr\n"
       "subs %0, %0, #1\n"
       "b.ne 1b\n"
+      ".arch armv8-a\n"
       : "+r"(left)
       :
       : "cc", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v16", "v17", "v18", "v19", "v20", "v21");
