@@ -106,27 +106,21 @@ class Run {
   int64_t write_rows(const TileRange& tile, kernels::Row<T>* row) {
     const int64_t b = tile.batch, written = tiles_.sequences().q_rows(b);
     const int64_t last = std::min(tile.first_query + tile.queries, out_.weights.present() ? extents_.n_q : written);
+    const Sequences::Place place = tiles_.sequences().query(b, 0);
     const kernels::Row<T>* const first = row;
-    const int64_t n = std::max<int64_t>(0, last - tile.first_query);
-    for (int64_t h = tile.first_head; h < tile.first_head + tile.heads; ++h, row += n) {
-      tiles_.rows(b, h, tile.first_query, n, row);
-      write_outputs(b, h, tile.first_query, n, std::min(n, written - tile.first_query), row);
+    for (int64_t h = tile.first_head; h < tile.first_head + tile.heads; ++h) {
+      const HeadRows<T> rows = tiles_.rows(b, h);
+      const RowsAt o = rows_at(out_.o, place.batch, h, place.row), lse = rows_at(out_.lse, place.batch, h, place.row);
+      const RowsAt weights = rows_at(out_.weights, b, h, 0);
+      for (int64_t i = tile.first_query; i < last; ++i, ++row) {
+        *row = rows[i];
+        row->weights = const_cast<void*>(weights[i]);
+        if (i >= written) continue;
+        row->o = const_cast<void*>(o[i]);
+        row->lse = static_cast<T*>(const_cast<void*>(lse[i]));
+      }
     }
     return row - first;
-  }
-
-  /// Where n rows of a head from query i on put their results, of which `written` have any but weights.
-  void write_outputs(int64_t b, int64_t h, int64_t i, int64_t n, int64_t written, kernels::Row<T>* rows) const {
-    const Sequences::Place place = tiles_.sequences().query(b, i);
-    void* const o = row_at(out_.o, place.batch, h, place.row);
-    void* const lse = row_at(out_.lse, place.batch, h, place.row);
-    void* const weights = row_at(out_.weights, b, h, i);
-    const int64_t o_step = row_step(out_.o), lse_step = row_step(out_.lse), weights_step = row_step(out_.weights);
-    for (int64_t r = 0; r < n; ++r) rows[r].weights = behind(weights, r * weights_step);
-    for (int64_t r = 0; r < written; ++r) {
-      rows[r].o = behind(o, r * o_step);
-      rows[r].lse = static_cast<T*>(behind(lse, r * lse_step));
-    }
   }
 
   const Inputs& inputs_;

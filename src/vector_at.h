@@ -9,7 +9,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 
 #include "foveate/float16.h"
 #include "foveate/tensor.h"
@@ -30,17 +29,16 @@ inline void* row_at(const Tensor& view, int64_t b, int64_t h, int64_t i) {
   return const_cast<void*>(row_at(static_cast<const ConstTensor&>(view), b, h, i));
 }
 
-/// Bytes from such a row to the next of its head; 0 where rows are absent or empty.
-inline int64_t row_step(const ConstTensor& view) {
-  const bool empty = !view.present() || view.shape[2] == 0 || view.shape[3] == 0;
-  return empty ? 0 : step(view, 2) * size_of(view.dtype);
-}
+/// The rows [b, h, first + i, ...] of a view, so many bytes apart: what row_at() gives, to one who wants many.
+struct RowsAt {
+  const char* first;
+  int64_t bytes;
 
-/// The element `bytes` behind another; nullptr stays.
-template <class E>
-E* behind(E* at, int64_t bytes) {
-  using Byte = std::conditional_t<std::is_const_v<E>, const char, char>;
-  return at == nullptr ? nullptr : reinterpret_cast<E*>(reinterpret_cast<Byte*>(at) + bytes);
+  const void* operator[](int64_t i) const { return first + i * bytes; }
+};
+inline RowsAt rows_at(const ConstTensor& view, int64_t b, int64_t h, int64_t first) {
+  const bool empty = !view.present() || view.shape[2] == 0 || view.shape[3] == 0;
+  return {static_cast<const char*>(row_at(view, b, h, first)), empty ? 0 : step(view, 2) * size_of(view.dtype)};
 }
 
 inline double float_at(const ConstVector& vector, int64_t i) {
