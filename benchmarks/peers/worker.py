@@ -1,0 +1,153 @@
+# Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+"""A peer's side of the pipe: one request a line on standard input, one answer a line on standard output, both JSON.
+
+    {"op": "hello", "threads": 1}                       {"version": ..., "facts": {...}}
+    {"op": "prepare", "work": {...}, "folder": "..."}   {"way": ..., "seconds": ..., "memory": bytes}
+    {"op": "write", "folder": "..."}                    {}: one call's outputs, written as NAME.f32
+    {"op": "time", "calls": n}                          {"wall": seconds a call, "processor": ...}
+
+or {"cannot": reason}. What a library prints goes to the log, never into the pipe. A C++ peer does the same (worker.h).
+
+    python -m peers.worker torch
+"""
+
+from __future__ import annotations
+
+import abc
+import ctypes
+import importlib
+import json
+import os
+import pathlib
+import signal
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from peers.work import Work
+
+Call = Callable[[], Any]
+
+
+class CannotDo(Exception):
+    """What the peer has no call for; the message says why."""
+
+
+class Peer(abc.ABC):
+    """One library. A peer that knows several ways to do a work offers all: the fastest is kept."""
+
+    # Whether its calls return new arrays: these are then not counted as extra memory.
+    makes_outputs = True
+
+    @abc.abstractmethod
+    def hello(self, threads: int) -> dict[str, Any]:
+        """Sets the number of threads; gives version and facts."""
+
+    @abc.abstractmethod
+    def ways(self, work: Work, folder: pathlib.Path) -> dict[str, Call]:
+        """Calls by name, each on arrays in the layout and memory that the library likes best."""
+
+    @abc.abstractmethod
+    def outputs(self, work: Work, result: Any) -> dict[str, np.ndarray]:
+        """What a call returned, as NumPy's arrays in the order of arrays.outputs()."""
+
+
+def _status(field: str) -> int:
+    text = pathlib.Path("/proc/self/status").read_text()
+    return next(int(line.split()[1]) * 1024 for line in text.splitlines() if line.startswith(field + ":"))
+
+
+def extra_memory(call: Call) -> int:
+    """Bytes by which the process grew at most during a call, its outputs included."""
+    ctypes.CDLL(None).malloc_trim(0)
+    pathlib.Path("/proc/self/clear_refs").write_text("5")
+    before = _status("VmRSS")
+    call()
+    return max(0, _status("VmHWM") - before)
+
+
+def best_of(call: Call, budget: float = 0.3) -> float:
+    """The least seconds of a few calls."""
+    best, start = float("inf"), time.perf_counter()
+    for _ in range(5):
+        begin = time.perf_counter()
+        call()
+        best = min(best, time.perf_counter() - begin)
+        if time.perf_counter() - start > budget:
+            break
+    return best
+
+
+class Session:
+    """Answers requests for one peer."""
+
+    def __init__(self, peer: Peer):
+        self._peer = peer
+        self._work: Work | None = None
+        self._call: Call | None = None
+
+    def hello(self, request: dict[str, Any]) -> dict[str, Any]:
+        return self._peer.hello(request["threads"])
+
+    def prepare(self, request: dict[str, Any]) -> dict[str, Any]:
+        self._call = None
+        self._work = Work(**{key: x for key, x in request["work"].items() if key != "kv_dtype"})
+        ways, failures = self._peer.ways(self._work, pathlib.Path(request["folder"])), []
+        best: tuple[float, str, Call, int] | None = None
+        for name, call in ways.items():
+            try:
+                memory = extra_memory(call)
+                seconds = best_of(call)
+            except (RuntimeError, ValueError, TypeError, NotImplementedError, MemoryError) as error:
+                failures.append(f"{name}: {str(error).strip().splitlines()[0][:200]}")
+                continue
+            if best is None or seconds < best[0]:
+                best = seconds, name, call, memory
+        if best is None:
+            raise CannotDo("; ".join(failures))
+        seconds, name, self._call, memory = best
+        memory -= self._work.output_bytes if self._peer.makes_outputs else 0
+        return {"way": name, "seconds": seconds, "memory": max(0, memory)}
+
+    def write(self, request: dict[str, Any]) -> dict[str, Any]:
+        assert self._call and self._work
+        for name, array in self._peer.outputs(self._work, self._call()).items():
+            np.ascontiguousarray(array, np.float32).tofile(pathlib.Path(request["folder"]) / f"{name}.f32")
+        return {}
+
+    def time(self, request: dict[str, Any]) -> dict[str, Any]:
+        call, calls = self._call, request["calls"]
+        assert call
+        call()  # caches and threads are awake again
+        cpu, wall = time.process_time(), time.perf_counter()
+        for _ in range(calls):
+            call()
+        return {"wall": (time.perf_counter() - wall) / calls, "processor": (time.process_time() - cpu) / calls}
+
+
+def serve(make: Callable[[], Peer]) -> None:
+    """Answers until the pipe is closed."""
+    pr_set_pdeathsig = 1
+    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)  # no stopped process is left behind
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    session: Session | None = None
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            session = session or Session(make())
+            answer = getattr(session, request["op"])(request)
+        except CannotDo as error:
+            answer = {"cannot": str(error)}
+        except Exception as error:  # whatever a library raises is its answer
+            first = (str(error).strip().splitlines() or [""])[0]
+            answer = {"cannot": f"{type(error).__name__}: {first[:300]}"}
+        print(json.dumps(answer), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    # By its own name: what the peers raise and derive from is of that module, and this one is __main__.
+    importlib.import_module("peers.worker").serve(lambda: importlib.import_module(f"peers.with_{sys.argv[1]}").make())
