@@ -29,6 +29,7 @@ class Candidate:
         venv: of its Python, in build/bench-venv, or one that the project has anyhow; "": it is a program in C++.
         requirements: what that environment is made of; None: it is there.
         module: with_MODULE.py, or the program peer_MODULE.
+        beside: another environment, whose packages it has too.
         ours: it is foveate, and no peer.
     """
 
@@ -36,6 +37,7 @@ class Candidate:
     module: str
     venv: str = ""
     requirements: pathlib.Path | None = None
+    beside: str = ""
     ours: bool = False
 
 
@@ -54,7 +56,7 @@ CANDIDATES = (
     Candidate("ONNX Runtime GQA", "onnxruntime_gqa", "bench-venv/onnxruntime", REQUIREMENTS / "onnxruntime.txt"),
     _own("OpenVINO", "openvino"),
     _own("JAX", "jax"),
-    _own("zentorch", "zentorch"),
+    Candidate("zentorch", "zentorch", "bench-venv/zentorch", REQUIREMENTS / "zentorch.txt", beside="torch-venv"),
     _own("NumKong", "numkong"),
     Candidate("ggml", "ggml"),
 )
@@ -82,16 +84,26 @@ def chosen(names: str) -> tuple[Candidate, ...]:
 
 def install(candidate: Candidate) -> str:
     """Makes its environment where that is not done; returns why it is not to be had, or ""."""
-    if candidate.requirements is None:
-        program = BENCH / f"peer_{candidate.module}"
-        if candidate.venv or program.exists():
-            return ""
+    if not candidate.venv:
         why = BUILD / "bench-venv" / f"{candidate.module}.missing"
-        return why.read_text().strip() if why.exists() else f"{program.relative_to(ROOT)} is not built"
-    command = ["scripts/venv", str(BUILD / candidate.venv), str(candidate.requirements), "--no-deps"]
-    (BUILD / candidate.venv).parent.mkdir(parents=True, exist_ok=True)
+        return why.read_text().strip() if why.exists() else ""
+    if candidate.requirements is None:
+        return ""
+    if candidate.beside:
+        other = next(c for c in CANDIDATES if c.venv == candidate.beside)
+        if why := install(other):
+            return f"{other.name}, which it needs: {why}"
+    venv = BUILD / candidate.venv
+    venv.parent.mkdir(parents=True, exist_ok=True)
+    command = ["scripts/venv", str(venv), str(candidate.requirements), "--no-deps"]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=sys.stderr, text=True)
-    return "" if done.returncode == 0 else done.stdout.strip() or "it does not install"
+    if done.returncode:
+        return done.stdout.strip() or "it does not install"
+    if candidate.beside:
+        packages = f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
+        # Read behind the environment's own packages, which so come first.
+        (venv / packages / "beside.pth").write_text(f"{(BUILD / candidate.beside).resolve() / packages}\n")
+    return ""
 
 
 def environment(threads: int) -> dict[str, str]:

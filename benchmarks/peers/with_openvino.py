@@ -1,0 +1,99 @@
+# Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+"""OpenVINO's ScaledDotProductAttention, computed in the row's own type."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any
+
+import numpy as np
+import openvino
+from openvino import opset13
+
+from peers import arrays
+from peers.aligned import aligned
+from peers.hidden import hidden_pairs
+from peers.work import Work
+from peers.worker import Call, CannotDo, Peer
+
+KINDS = {"f32": openvino.Type.f32, "f16": openvino.Type.f16, "bf16": openvino.Type.bf16}
+
+
+class OpenVino(Peer):
+    makes_outputs = False
+
+    def hello(self, threads: int) -> dict[str, Any]:
+        self._threads, self._core = threads, openvino.Core()
+        facts = {"optimal types": " ".join(self._core.get_property("CPU", "OPTIMIZATION_CAPABILITIES"))}
+        return {"version": openvino.__version__.partition("-")[0], "facts": facts}
+
+    def ways(self, work: Work, folder: pathlib.Path) -> dict[str, Call]:
+        if work.additive or work.backward:
+            raise CannotDo("no operator for it")
+        if work.kv_dtype == "i8":
+            raise CannotDo("int8 in caches of its own alone, inside a model")
+        shapes = {name: arrays.shapes(work)[name][0] for name in "qkv"}
+        o_shape = (work.b, work.h_q, work.n_q, work.d_v)
+        if work.h_q != work.h_kv:
+            # Query heads of a group as rows of one head, which without a mask comes to the same.
+            if work.causal or work.window is not None or work.kept_blocks < 1:
+                raise CannotDo("no groups of query heads under a mask")
+            rows = work.h_q // work.h_kv * work.n_q
+            shapes["q"] = (work.b, work.h_kv, rows, work.d_k)
+            o_shape = (work.b, work.h_kv, rows, work.d_v)
+        kind = KINDS[work.dtype]
+        parameters = [opset13.parameter(shape, kind, name) for name, shape in shapes.items()]
+        tensors = [_tensor(aligned(arrays.read(work, folder, name)), shapes[name], kind) for name in shapes]
+        masked = work.window is not None or work.kept_blocks < 1
+        if masked:
+            hidden = hidden_pairs(work, folder)
+            parameters.append(opset13.parameter(hidden.shape, openvino.Type.boolean, "mask"))
+            tensors.append(openvino.Tensor(~hidden))
+        node = opset13.scaled_dot_product_attention(*parameters, causal=work.causal and not masked)
+        request, kernel = self._compiled(openvino.Model([node], parameters), work)
+        for index, tensor in enumerate(tensors):
+            request.set_input_tensor(index, tensor)
+        o = _tensor(aligned(np.zeros(o_shape, arrays.NUMPY[work.dtype])), o_shape, kind)
+        request.set_output_tensor(0, o)
+
+        def attend() -> openvino.Tensor:
+            request.start_async()
+            request.wait()
+            return o
+
+        return {kernel: attend}
+
+    def _compiled(self, model: openvino.Model, work: Work) -> tuple[openvino.InferRequest, str]:
+        """And what its kernel is, as the plugin tells."""
+        settings = {
+            "INFERENCE_PRECISION_HINT": work.dtype,
+            "INFERENCE_NUM_THREADS": self._threads,
+            "NUM_STREAMS": 1,
+            "ENABLE_CPU_PINNING": False,
+        }
+        compiled = self._core.compile_model(model, "CPU", settings)
+        told = [node.get_rt_info() for node in compiled.get_runtime_model().get_ops()]
+        kernel = next((f"{x['layerType']}, {x['primitiveType']}" for x in map(_plain, told) if _attends(x)), "")
+        return compiled.create_infer_request(), kernel or "ScaledDotProductAttention in parts"
+
+    def outputs(self, work: Work, result: Any) -> dict[str, np.ndarray]:
+        shape = arrays.outputs(work)["o"]
+        if work.dtype == "bf16":
+            return {"o": arrays.from_bf16(result.data.view(np.uint16)).reshape(shape)}
+        return {"o": result.data.astype(np.float32).reshape(shape)}
+
+
+def _attends(info: dict[str, str]) -> bool:
+    return "ScaledDotProductAttention" in info.get("layerType", "")
+
+
+def _plain(info: Any) -> dict[str, str]:
+    return {key: str(info[key].astype(str)) for key in ("layerType", "primitiveType") if key in info}
+
+
+def _tensor(values: np.ndarray, shape: tuple[int, ...], kind: openvino.Type) -> openvino.Tensor:
+    return openvino.Tensor(values, openvino.Shape(shape), kind)
+
+
+def make() -> Peer:
+    return OpenVino()
