@@ -62,11 +62,17 @@ def of_row(
     limit = work.limit(limits.best(clock))
     peers = {name: of_peer(work, r, limit, clock) for name, r in results.items() if r.samples[clock] and not r.reason}
     reasons = {name: r.reason for name, r in results.items() if r.reason}
+    rejected = {
+        f"{name}, {way}": f"wrong: {why}"
+        for name, r in results.items()
+        if not r.wrong
+        for way, why in r.rejected.items()
+    }
     own = [figures for name, figures in peers.items() if name in ours]
     others = {name: figures for name, figures in peers.items() if name not in ours}
     if not own or not others:
-        return RowFigures(work, threads, peers, reasons, None, None, "")
+        return RowFigures(work, threads, peers, reasons | rejected, None, None, "")
     mine = own[0]
     rival = min(others, key=lambda name: others[name].best)
     median = min(x.median for x in others.values()) / mine.median
-    return RowFigures(work, threads, peers, reasons, others[rival].best / mine.best, median, rival)
+    return RowFigures(work, threads, peers, reasons | rejected, others[rival].best / mine.best, median, rival)

@@ -45,7 +45,7 @@ class Process:
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
             self._process.stdin.flush()
             return json.loads(self._line(timeout))
-        except BrokenPipeError:
+        except (BrokenPipeError, ValueError):  # closed by itself, or by us after a silence
             raise Ended(self._status()) from None
         finally:
             self._stop()

@@ -19,8 +19,6 @@ BFLOAT16 = np.dtype([("bfloat16", "<u2")])
 
 
 class Foveate(Peer):
-    makes_outputs = False
-
     def hello(self, threads: int) -> dict[str, Any]:
         self._threads = threads
         info = foveate.info()
@@ -53,9 +51,12 @@ class Foveate(Peer):
 
         def both() -> Any:
             o, lse = foveate.attention(q, k, v, out=out, return_lse=True, **options)
-            return o, foveate.attention_backward(q, k, v, o, lse, d_o, **options)
+            return o, foveate.attention_backward(d_o, q, k, v, o, lse, **options)
 
         return {"attention and attention_backward": both}
+
+    def made_bytes(self, work: Work) -> int:
+        return work.output_bytes - work.o_bytes  # gradients alone; o is written where it always was
 
     def outputs(self, work: Work, result: Any) -> dict[str, np.ndarray]:
         if work.backward:

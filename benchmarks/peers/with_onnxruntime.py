@@ -19,8 +19,6 @@ from peers.hidden import hidden_pairs
 from peers.work import Work
 from peers.worker import Call, CannotDo, Peer
 
-KINDS = {"f32": TensorProto.FLOAT, "f16": TensorProto.FLOAT16, "bf16": TensorProto.BFLOAT16}
-
 
 class Model:
     """One operator on arrays that stay bound, inputs and outputs alike."""
@@ -34,8 +32,7 @@ class Model:
         shared: dict[str, str] | None = None,
     ):
         """shared: outputs that lie in the memory of an input."""
-        values = {name: onnxruntime.OrtValue.ortvalue_from_numpy(x) for name, x in inputs.items()}
-        values |= {name: onnxruntime.OrtValue.ortvalue_from_numpy(x) for name, x in outputs.items()}
+        values = {name: _value(x) for name, x in (outputs | inputs).items()}
         values |= {output: values[name] for output, name in (shared or {}).items()}
         self._session = onnxruntime.InferenceSession(
             _model(node, inputs, outputs).SerializeToString(), _options(threads), providers=["CPUExecutionProvider"]
@@ -68,13 +65,17 @@ def _model(node: onnx.NodeProto, inputs: dict[str, np.ndarray], outputs: dict[st
     return helper.make_model(graph, opset_imports=opsets, ir_version=11)
 
 
+def _value(x: np.ndarray) -> onnxruntime.OrtValue:
+    if x.dtype == ml_dtypes.bfloat16:
+        return onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(x.view(np.uint16), TensorProto.BFLOAT16)
+    return onnxruntime.OrtValue.ortvalue_from_numpy(x)
+
+
 def _kind(x: np.ndarray) -> int:
     return helper.np_dtype_to_tensor_dtype(x.dtype)
 
 
 class OnnxRuntime(Peer):
-    makes_outputs = False
-
     def hello(self, threads: int) -> dict[str, Any]:
         self.threads = threads
         return {"version": onnxruntime.__version__, "facts": {"provider": "CPU, MLAS"}}
@@ -125,6 +126,9 @@ class OnnxRuntime(Peer):
         )
         o = np.zeros((work.b, work.n_q, work.h_q * work.d_v), inputs["q"].dtype)
         return Model(node, inputs, {"o": o}, self.threads)
+
+    def made_bytes(self, work: Work) -> int:
+        return 0
 
     def outputs(self, work: Work, result: Any) -> dict[str, np.ndarray]:
         o = result.numpy()

@@ -22,6 +22,8 @@ class GroupQuery(OnnxRuntime):
             raise CannotDo("no int8 cache with a scale a row")
         if not work.causal and work.n_q > 1:
             raise CannotDo("always causal")
+        if work.dtype == "bf16":
+            raise CannotDo("float32 and float16 alone on CPUs")
         if work.d_k != work.d_v:
             raise CannotDo("keys and values of one head dim alone")
         q, k, v = (self.input(work, folder, name) for name in "qkv")

@@ -20,8 +20,6 @@ KINDS = {"f32": openvino.Type.f32, "f16": openvino.Type.f16, "bf16": openvino.Ty
 
 
 class OpenVino(Peer):
-    makes_outputs = False
-
     def hello(self, threads: int) -> dict[str, Any]:
         self._threads, self._core = threads, openvino.Core()
         facts = {"optimal types": " ".join(self._core.get_property("CPU", "OPTIMIZATION_CAPABILITIES"))}
@@ -32,28 +30,27 @@ class OpenVino(Peer):
             raise CannotDo("no operator for it")
         if work.kv_dtype == "i8":
             raise CannotDo("int8 in caches of its own alone, inside a model")
+        if work.h_q != work.h_kv:
+            raise CannotDo("no groups of query heads")
         shapes = {name: arrays.shapes(work)[name][0] for name in "qkv"}
         o_shape = (work.b, work.h_q, work.n_q, work.d_v)
-        if work.h_q != work.h_kv:
-            # Query heads of a group as rows of one head, which without a mask comes to the same.
-            if work.causal or work.window is not None or work.kept_blocks < 1:
-                raise CannotDo("no groups of query heads under a mask")
-            rows = work.h_q // work.h_kv * work.n_q
-            shapes["q"] = (work.b, work.h_kv, rows, work.d_k)
-            o_shape = (work.b, work.h_kv, rows, work.d_v)
         kind = KINDS[work.dtype]
         parameters = [opset13.parameter(shape, kind, name) for name, shape in shapes.items()]
-        tensors = [_tensor(aligned(arrays.read(work, folder, name)), shapes[name], kind) for name in shapes]
+        # A tensor does not keep the array whose memory it is.
+        self._kept = [aligned(arrays.read(work, folder, name)) for name in shapes]
+        tensors = [_tensor(x, shape, kind) for x, shape in zip(self._kept, shapes.values(), strict=True)]
         masked = work.window is not None or work.kept_blocks < 1
         if masked:
-            hidden = hidden_pairs(work, folder)
-            parameters.append(opset13.parameter(hidden.shape, openvino.Type.boolean, "mask"))
-            tensors.append(openvino.Tensor(~hidden))
+            seen = ~hidden_pairs(work, folder)
+            self._kept.append(seen)
+            parameters.append(opset13.parameter(seen.shape, openvino.Type.boolean, "mask"))
+            tensors.append(_tensor(seen, seen.shape, openvino.Type.boolean))
         node = opset13.scaled_dot_product_attention(*parameters, causal=work.causal and not masked)
         request, kernel = self._compiled(openvino.Model([node], parameters), work)
         for index, tensor in enumerate(tensors):
             request.set_input_tensor(index, tensor)
-        o = _tensor(aligned(np.zeros(o_shape, arrays.NUMPY[work.dtype])), o_shape, kind)
+        self._kept.append(aligned(np.zeros(o_shape, arrays.NUMPY[work.dtype])))
+        o = _tensor(self._kept[-1], o_shape, kind)
         request.set_output_tensor(0, o)
 
         def attend() -> openvino.Tensor:
@@ -65,16 +62,26 @@ class OpenVino(Peer):
 
     def _compiled(self, model: openvino.Model, work: Work) -> tuple[openvino.InferRequest, str]:
         """And what its kernel is, as the plugin tells."""
+        # Where the processor has no arithmetic of a narrow type, the plug-in takes another narrow one unasked.
+        native = {"f32": "FP32", "f16": "FP16", "bf16": "BF16"}[work.dtype]
+        has = native in self._core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
         settings = {
-            "INFERENCE_PRECISION_HINT": work.dtype,
+            "INFERENCE_PRECISION_HINT": work.dtype if has else "f32",
             "INFERENCE_NUM_THREADS": self._threads,
             "NUM_STREAMS": 1,
             "ENABLE_CPU_PINNING": False,
         }
         compiled = self._core.compile_model(model, "CPU", settings)
-        told = [node.get_rt_info() for node in compiled.get_runtime_model().get_ops()]
-        kernel = next((f"{x['layerType']}, {x['primitiveType']}" for x in map(_plain, told) if _attends(x)), "")
-        return compiled.create_infer_request(), kernel or "ScaledDotProductAttention in parts"
+        infos = (node.get_rt_info() for node in compiled.get_runtime_model().get_ops())
+        layers = [(_text(info, "layerType"), _text(info, "primitiveType")) for info in infos]
+        kernels = [f"{layer} {kernel}" for layer, kernel in layers if layer not in ("Input", "Output", "Const")]
+        return compiled.create_infer_request(), ", ".join(dict.fromkeys(kernels))
+
+    def release(self) -> None:
+        self._kept: list[np.ndarray] = []
+
+    def made_bytes(self, work: Work) -> int:
+        return 0
 
     def outputs(self, work: Work, result: Any) -> dict[str, np.ndarray]:
         shape = arrays.outputs(work)["o"]
@@ -83,12 +90,8 @@ class OpenVino(Peer):
         return {"o": result.data.astype(np.float32).reshape(shape)}
 
 
-def _attends(info: dict[str, str]) -> bool:
-    return "ScaledDotProductAttention" in info.get("layerType", "")
-
-
-def _plain(info: Any) -> dict[str, str]:
-    return {key: str(info[key].astype(str)) for key in ("layerType", "primitiveType") if key in info}
+def _text(info: Any, key: str) -> str:
+    return str(info[key].astype(str)) if hasattr(info[key], "astype") else str(info[key])
 
 
 def _tensor(values: np.ndarray, shape: tuple[int, ...], kind: openvino.Type) -> openvino.Tensor:

@@ -72,11 +72,16 @@ class Work:
         return float(self.b * self.h_kv * self.n_kv * row)
 
     @property
+    def o_bytes(self) -> int:
+        return self.b * self.h_q * self.n_q * self.d_v * SIZES[self.dtype]
+
+    @property
     def output_bytes(self) -> int:
-        rows = self.b * self.h_q * self.n_q * self.d_v
-        if self.backward:
-            rows += self.b * (self.h_q * self.n_q * self.d_k + self.h_kv * self.n_kv * (self.d_k + self.d_v))
-        return rows * SIZES[self.dtype]
+        """Of o, and of the gradients where these are asked for."""
+        if not self.backward:
+            return self.o_bytes
+        components = self.h_q * self.n_q * self.d_k + self.h_kv * self.n_kv * (self.d_k + self.d_v)
+        return self.o_bytes + self.b * components * SIZES[self.dtype]
 
     @property
     def unit(self) -> str:
@@ -100,6 +105,14 @@ class Work:
         if self.bound == "memory":
             return max(self.bytes / read, self.flops / (0.85 * peak)) if read else None
         return self.flops / peak
+
+    def as_rows(self) -> Work | None:
+        """The same with the query heads of a group as rows of one head, as q and o lie in memory already; None where
+        there are no groups, or rows see different keys."""
+        masked = self.causal or self.window is not None or self.kept_blocks < 1
+        if self.h_q == self.h_kv or masked or self.backward:
+            return None
+        return dataclasses.replace(self, h_q=self.h_kv, n_q=self.h_q // self.h_kv * self.n_q)
 
     def json(self) -> dict[str, object]:
         return dataclasses.asdict(self) | {"kv_dtype": self.kv_dtype}

@@ -110,7 +110,8 @@ class Session {
     if (op == "hello") return peer_.hello(request.at("threads"));
     if (op == "prepare") return prepare(request);
     if (op == "write") return write(request.at("folder"));
-    if (op == "time") return time(request.at("calls"));
+    if (op == "time") return time(request.at("calls"), request.at("warm"));
+    if (op == "release") return Json::object();  // arrays are replaced when the next are prepared
     throw std::runtime_error("no request " + op);
   }
 
@@ -120,11 +121,14 @@ class Session {
     const std::vector<std::string> ways = peer_.ways();
     double best = std::numeric_limits<double>::infinity();
     int64_t memory = 0;
+    const std::vector<std::string> without = request.at("without");
     for (size_t i = 0; i < ways.size(); ++i) {
+      if (std::find(without.begin(), without.end(), ways[i]) != without.end()) continue;
       const int64_t extra = extra_memory(peer_, i);
       const double seconds = best_of(peer_, i);
       if (seconds < best) best = seconds, memory = extra, way_ = i;
     }
+    if (std::isinf(best)) throw std::runtime_error("no way is left");
     return {{"way", ways.at(way_)}, {"seconds", best}, {"memory", memory}};
   }
 
@@ -138,8 +142,8 @@ class Session {
     return Json::object();
   }
 
-  Json time(int64_t calls) {
-    peer_.run(way_);  // caches and threads are awake again
+  Json time(int64_t calls, bool warm) {
+    if (warm) peer_.run(way_);  // caches and threads are awake again
     const double cpu = processor_seconds(), wall = wall_seconds();
     for (int64_t i = 0; i < calls; ++i) peer_.run(way_);
     const auto n = static_cast<double>(calls);

@@ -2,9 +2,11 @@
 """A peer's side of the pipe: one request a line on standard input, one answer a line on standard output, both JSON.
 
     {"op": "hello", "threads": 1}                       {"version": ..., "facts": {...}}
-    {"op": "prepare", "work": {...}, "folder": "..."}   {"way": ..., "seconds": ..., "memory": bytes}
+    {"op": "prepare", "work": {...}, "folder": "...",   {"way": ..., "seconds": ..., "memory": bytes}
+     "without": [ways that were wrong]}
     {"op": "write", "folder": "..."}                    {}: one call's outputs, written as NAME.f32
-    {"op": "time", "calls": n}                          {"wall": seconds a call, "processor": ...}
+    {"op": "time", "calls": n, "warm": true}            {"wall": seconds a call, "processor": ...}
+    {"op": "release"}                                   {}
 
 or {"cannot": reason}. What a library prints goes to the log, never into the pipe. A C++ peer does the same (worker.h).
 
@@ -15,6 +17,7 @@ from __future__ import annotations
 
 import abc
 import ctypes
+import gc
 import importlib
 import json
 import os
@@ -22,7 +25,7 @@ import pathlib
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -30,6 +33,8 @@ import numpy as np
 from peers.work import Work
 
 Call = Callable[[], Any]
+# A call of so many seconds is not repeated before it is timed.
+SLOW = 2.0
 
 
 class CannotDo(Exception):
@@ -38,9 +43,6 @@ class CannotDo(Exception):
 
 class Peer(abc.ABC):
     """One library. A peer that knows several ways to do a work offers all: the fastest is kept."""
-
-    # Whether its calls return new arrays: these are then not counted as extra memory.
-    makes_outputs = True
 
     @abc.abstractmethod
     def hello(self, threads: int) -> dict[str, Any]:
@@ -54,19 +56,26 @@ class Peer(abc.ABC):
     def outputs(self, work: Work, result: Any) -> dict[str, np.ndarray]:
         """What a call returned, as NumPy's arrays in the order of arrays.outputs()."""
 
+    def made_bytes(self, work: Work) -> int:
+        """Of the outputs that a call makes anew: they are not counted as extra memory."""
+        return work.output_bytes
+
+    def release(self) -> None:  # noqa: B027
+        """Lets go of what it keeps for the calls that ways() gave."""
+
 
 def _status(field: str) -> int:
     text = pathlib.Path("/proc/self/status").read_text()
     return next(int(line.split()[1]) * 1024 for line in text.splitlines() if line.startswith(field + ":"))
 
 
-def extra_memory(call: Call) -> int:
-    """Bytes by which the process grew at most during a call, its outputs included."""
+def extra_memory(call: Call) -> tuple[int, float]:
+    """Bytes by which the process grew at most during a call, its outputs included; and how long it took."""
     ctypes.CDLL(None).malloc_trim(0)
     pathlib.Path("/proc/self/clear_refs").write_text("5")
-    before = _status("VmRSS")
+    before, start = _status("VmRSS"), time.perf_counter()
     call()
-    return max(0, _status("VmHWM") - before)
+    return max(0, _status("VmHWM") - before), time.perf_counter() - start
 
 
 def best_of(call: Call, budget: float = 0.3) -> float:
@@ -81,6 +90,10 @@ def best_of(call: Call, budget: float = 0.3) -> float:
     return best
 
 
+def first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+
+
 class Session:
     """Answers requests for one peer."""
 
@@ -93,24 +106,42 @@ class Session:
         return self._peer.hello(request["threads"])
 
     def prepare(self, request: dict[str, Any]) -> dict[str, Any]:
-        self._call = None
-        self._work = Work(**{key: x for key, x in request["work"].items() if key != "kv_dtype"})
-        ways, failures = self._peer.ways(self._work, pathlib.Path(request["folder"])), []
-        best: tuple[float, str, Call, int] | None = None
-        for name, call in ways.items():
+        self.release(request)
+        work = Work(**{key: x for key, x in request["work"].items() if key != "kv_dtype"})
+        best: tuple[float, str, Work, Call, int] | None = None
+        reasons = []
+        for name, of, make in self._ways(work, pathlib.Path(request["folder"]), reasons):
+            if name in request["without"]:
+                continue
             try:
-                memory = extra_memory(call)
-                seconds = best_of(call)
+                memory, first = extra_memory(make)
+                seconds = first if first > SLOW else best_of(make)
             except (RuntimeError, ValueError, TypeError, NotImplementedError, MemoryError) as error:
-                failures.append(f"{name}: {str(error).strip().splitlines()[0][:200]}")
+                reasons.append(f"{name}: {first_line(error)}")
                 continue
             if best is None or seconds < best[0]:
-                best = seconds, name, call, memory
+                best = seconds, name, of, make, memory
         if best is None:
-            raise CannotDo("; ".join(failures))
-        seconds, name, self._call, memory = best
-        memory -= self._work.output_bytes if self._peer.makes_outputs else 0
-        return {"way": name, "seconds": seconds, "memory": max(0, memory)}
+            raise CannotDo("; ".join(reasons) or "no way is left")
+        seconds, name, self._work, self._call, memory = best
+        return {"way": name, "seconds": seconds, "memory": max(0, memory - self._peer.made_bytes(work))}
+
+    def _ways(self, work: Work, folder: pathlib.Path, reasons: list[str]) -> Iterator[tuple[str, Work, Call]]:
+        """Of the work, and where that is the same, of the work with groups of heads as rows."""
+        as_rows = work.as_rows()
+        for of, also in ((work, ""), *([(as_rows, ", groups as rows")] if as_rows else [])):
+            try:
+                yield from ((name + also, of, call) for name, call in self._peer.ways(of, folder).items())
+            except CannotDo as cannot:
+                reasons.append(str(cannot))
+
+    def release(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Lets go of arrays."""
+        self._call = self._work = None
+        self._peer.release()
+        gc.collect()
+        ctypes.CDLL(None).malloc_trim(0)
+        return {}
 
     def write(self, request: dict[str, Any]) -> dict[str, Any]:
         assert self._call and self._work
@@ -121,7 +152,8 @@ class Session:
     def time(self, request: dict[str, Any]) -> dict[str, Any]:
         call, calls = self._call, request["calls"]
         assert call
-        call()  # caches and threads are awake again
+        if request["warm"]:
+            call()  # caches and threads are awake again
         cpu, wall = time.process_time(), time.perf_counter()
         for _ in range(calls):
             call()
@@ -143,8 +175,7 @@ def serve(make: Callable[[], Peer]) -> None:
         except CannotDo as error:
             answer = {"cannot": str(error)}
         except Exception as error:  # whatever a library raises is its answer
-            first = (str(error).strip().splitlines() or [""])[0]
-            answer = {"cannot": f"{type(error).__name__}: {first[:300]}"}
+            answer = {"cannot": f"{type(error).__name__}: {first_line(error)}"}
         print(json.dumps(answer), file=answers, flush=True)
 
 
