@@ -30,6 +30,7 @@ class Candidate:
         requirements: what that environment is made of; None: it is there.
         module: with_MODULE.py, or the program peer_MODULE.
         beside: another environment, whose packages it has too.
+        preload: a library of build/bench that is loaded before all others.
         ours: it is foveate, and no peer.
     """
 
@@ -38,6 +39,7 @@ class Candidate:
     venv: str = ""
     requirements: pathlib.Path | None = None
     beside: str = ""
+    preload: str = ""
     ours: bool = False
 
 
@@ -52,6 +54,7 @@ CANDIDATES = (
     Candidate("unfused", "unfused"),
     _own("NumPy", "numpy"),
     Candidate("PyTorch", "torch", "torch-venv", TORCH),
+    Candidate("PyTorch, MKL as on Intel", "torch", "torch-venv", TORCH, preload="libmkl_as_on_intel.so"),
     Candidate("ONNX Runtime MHA", "onnxruntime", "bench-venv/onnxruntime", REQUIREMENTS / "onnxruntime.txt"),
     Candidate("ONNX Runtime GQA", "onnxruntime_gqa", "bench-venv/onnxruntime", REQUIREMENTS / "onnxruntime.txt"),
     _own("OpenVINO", "openvino"),
@@ -64,7 +67,7 @@ CANDIDATES = (
 
 def identifier(name: str) -> str:
     """A name as one writes it on the command line."""
-    return name.lower().replace(" ", "-").replace("c++", "cpp")
+    return name.lower().replace(",", "").replace(" ", "-").replace("c++", "cpp")
 
 
 def chosen(names: str) -> tuple[Candidate, ...]:
@@ -106,11 +109,13 @@ def install(candidate: Candidate) -> str:
     return ""
 
 
-def environment(threads: int) -> dict[str, str]:
-    """Of a peer's process."""
+def environment(candidate: Candidate, threads: int) -> dict[str, str]:
+    """Of its process."""
     kept = {name: value for name, value in os.environ.items() if name not in SLOWING}
     kept |= dict.fromkeys(THREADS, str(threads))
     paths = [str(ROOT / "benchmarks"), str(BUILD / "release/python")]
+    if candidate.preload:
+        kept["LD_PRELOAD"] = str(BENCH / candidate.preload)
     return kept | {
         "PYTHONPATH": os.pathsep.join(paths),
         "PYTHONDONTWRITEBYTECODE": "1",

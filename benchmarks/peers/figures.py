@@ -63,10 +63,7 @@ def of_row(
     peers = {name: of_peer(work, r, limit, clock) for name, r in results.items() if r.samples[clock] and not r.reason}
     reasons = {name: r.reason for name, r in results.items() if r.reason}
     rejected = {
-        f"{name}, {way}": f"wrong: {why}"
-        for name, r in results.items()
-        if not r.wrong
-        for way, why in r.rejected.items()
+        f"{name} by {way}": why for name, r in results.items() if not r.wrong for way, why in r.rejected.items()
     }
     own = [figures for name, figures in peers.items() if name in ours]
     others = {name: figures for name, figures in peers.items() if name not in ours}

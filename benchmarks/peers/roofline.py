@@ -71,7 +71,7 @@ class Places:
         """The nearest place around a point that is free."""
         for radius in range(14, 260, 7):
             for step in range(16):
-                angle = -math.pi / 2 + step * math.pi / 8
+                angle = step * math.pi / 8  # beside a point first, for above and below is its line
                 at = (x + radius * math.cos(angle), y + radius * math.sin(angle))
                 inside = LEFT + 8 < at[0] < LEFT + WIDTH - 8
                 if inside and all(abs(at[0] - a) > 17 or abs(at[1] - b) > 13 for a, b in self._taken):
@@ -97,17 +97,22 @@ def _mine(row: RowFigures) -> float | None:
     return next((x.best for name, x in row.peers.items() if name.startswith("foveate")), None)
 
 
+def _other(row: RowFigures) -> float | None:
+    return row.peers[row.rival].best if row.rival else None
+
+
 def _panel(y: float, threads: int, rows: list[RowFigures], roofs: dict[str, float], read: float | None) -> list[str]:
     top = y + TOP
-    points = [(intensity(row.work), row.work.flops / x.best * 1e-9) for row in rows for x in row.peers.values()]
+    shown = [(row.work, best) for row in rows for best in (_mine(row), _other(row)) if best]
+    points = [(intensity(work), work.flops / best * 1e-9) for work, best in shown]
     axes = Axes([*points, *((points[0][0], peak * 1e-9) for peak in roofs.values())], top)
     title = f"Roofline, {threads} thread{'s' if threads > 1 else ''}: dots are foveate, rings the best other"
     parts = [svg.text(LEFT, y + 28, title, 16, bold=True), *axes.grid()]
     places = Places()
     for what, peak in roofs.items():
         parts += _roof(axes, ROOFS[what], peak, read)
-    for row in rows:
-        places.take(axes.x(intensity(row.work)), axes.y(row.work.flops / (_mine(row) or 1) * 1e-9))
+    for work, best in shown:
+        places.take(axes.x(intensity(work)), axes.y(work.flops / best * 1e-9))
     for index, row in enumerate(rows, 1):
         parts += _point(axes, index, row, places)
         share = next(x.share for name, x in row.peers.items() if name.startswith("foveate"))
@@ -135,7 +140,7 @@ def _point(axes: Axes, index: int, row: RowFigures, places: Places) -> list[str]
     mine = axes.y(row.work.flops / (_mine(row) or 1) * 1e-9)
     parts = []
     if row.rival:
-        other = axes.y(row.work.flops / row.peers[row.rival].best * 1e-9)
+        other = axes.y(row.work.flops / (_other(row) or 1) * 1e-9)
         colour = "ahead" if row.ratio and row.ratio < 0.98 else "others"
         parts += [svg.line(x, mine, x, other, "others"), svg.circle(x, other, 3.5, colour, hollow=True)]
     at = places.near(x, mine)

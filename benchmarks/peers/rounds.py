@@ -17,6 +17,8 @@ from peers.work import Work
 
 # A sample is at least so long, that a clock and a wake-up do not show.
 SAMPLE = 0.02
+# A call of so many seconds is timed once, when its result is written.
+PATIENCE = 10.0
 PREPARING = 400.0  # seconds, with a compiler's
 CALLING = 120.0
 
@@ -44,6 +46,10 @@ class Result:
     absolute: float = 0.0
     memory: int = 0
     samples: dict[str, list[float]] = dataclasses.field(default_factory=lambda: {"wall": [], "processor": []})
+
+    def add(self, answer: dict[str, float]) -> None:
+        for clock, kept in self.samples.items():
+            kept.append(answer[clock])
 
 
 @dataclasses.dataclass
@@ -79,8 +85,8 @@ class Rounds:
             self._say(f"{work.name}: round {index + 1} of {rounds}")
             self._measure_limits(work, limits)
             for name in order[index % len(order) :] + order[: index % len(order)] if order else []:
-                # Who takes far longer than the others is asked less often.
-                if index == 0 or index * results[name].first < 3 * seconds:
+                # Who takes far longer than the others is asked less often, or not again.
+                if results[name].first <= PATIENCE and (index == 0 or index * results[name].first < 3 * seconds):
                     self._time(name, results[name], calls[name])
         for name in order:
             self._release(name)
@@ -108,11 +114,12 @@ class Rounds:
             except Ended as ended:
                 return Result(reason=str(ended), rejected=wrong)
             if result.reason and wrong:
-                result.reason, result.wrong = "wrong: " + "; ".join(f"{way}: {why}" for way, why in wrong.items()), True
+                result.reason = "wrong: " + "; ".join(f"{way} is {why}" for way, why in wrong.items())
+                result.wrong = True
             result.rejected = wrong
             if result.reason or result.error <= 1:
                 return result
-            wrong[result.way] = f"off by {result.absolute:.2g}, {result.error:.2g} times what is allowed"
+            wrong[result.way] = f"wrong: off by {result.absolute:.2g}, {result.error:.2g} times what is allowed"
 
     def _judged(self, name: str, work: Work, folder: pathlib.Path, without: list[str]) -> Result:
         """Prepared, and compared with the oracle."""
@@ -125,17 +132,19 @@ class Rounds:
             if "cannot" in wrote:
                 return Result(reason=wrote["cannot"])
             error, absolute = self._judge.error(work, folder, pathlib.Path(written))
-        return Result("", False, {}, answer["way"], answer["seconds"], error, absolute, answer["memory"])
+        result = Result("", False, {}, answer["way"], answer["seconds"], error, absolute, answer["memory"])
+        if result.first > PATIENCE:
+            result.add(wrote)
+        return result
 
     def _time(self, name: str, result: Result, calls: int) -> None:
         if result.reason:
             return
         try:
-            answer = self._processes[name].ask(CALLING, op="time", calls=calls, warm=result.first < 2)
+            answer = self._processes[name].ask(CALLING, op="time", calls=calls)
         except Ended as ended:
             answer = {"cannot": str(ended)}
         if "cannot" in answer:
             result.reason = answer["cannot"]
             return
-        for clock, kept in result.samples.items():
-            kept.append(answer[clock])
+        result.add(answer)

@@ -72,25 +72,31 @@ class Run:
             self._report.add(figures, timed, limits)
 
     def _start_all(self) -> None:
-        """Starts what is not there, or no longer."""
+        """Starts what is not there, or no longer; libraries are loaded at once, then greeted one by one."""
+        begun = []
         for threads in self._threads:
             for candidate in (LIMITS, *self._candidates):
                 process = self._processes.get((candidate.name, threads))
                 if candidate.name not in self._absent and not (process and process.alive):
-                    self._start(candidate, threads)
+                    self._processes[candidate.name, threads] = self._begun(candidate, threads)
+                    begun.append((candidate, threads))
+        for candidate, threads in begun:
+            self._say(f"starts {candidate.name}, threads: {threads}")
+            self._greet(candidate, threads)
 
-    def _start(self, candidate: Candidate, threads: int) -> None:
-        self._say(f"starts {candidate.name}, threads: {threads}")
+    def _begun(self, candidate: Candidate, threads: int) -> Process:
         mine = sorted(os.sched_getaffinity(0))
         cores = set(mine[:1]) if threads == 1 else set(mine)
         log = self._folder / "logs" / f"{catalogue.identifier(candidate.name)}-{threads}.log"
-        process = Process(catalogue.command(candidate), catalogue.environment(threads), cores, log)
-        self._processes[candidate.name, threads] = process
+        return Process(catalogue.command(candidate), catalogue.environment(candidate, threads), cores, log)
+
+    def _greet(self, candidate: Candidate, threads: int) -> None:
+        process = self._processes[candidate.name, threads]
         answer: dict[str, Any]
         try:
             answer = process.ask(STARTING, op="hello", threads=threads)
         except Ended as ended:
-            answer = {"cannot": f"{ended}; see {log}"}
+            answer = {"cannot": f"{ended}; see {self._folder / 'logs'}"}
         if "cannot" in answer:
             self._absent[candidate.name] = answer["cannot"]
             del self._processes[candidate.name, threads]

@@ -34,7 +34,7 @@ def lines(row: RowFigures) -> list[str]:
     others = {name: x for name, x in row.peers.items() if not name.startswith("foveate")}
     ordered = sorted(others.items(), key=lambda item: item[1].best)
     told = [f"{name} {number(x.rate)}" for name, x in (*more, *ordered)]
-    told += [f"{name} wrong" for name, why in row.reasons.items() if why.startswith("wrong") and "," not in name]
+    told += [f"{name} wrong" for name, why in row.reasons.items() if why.startswith("wrong") and " by " not in name]
     figures: Figures | None = mine[1]
     cells = [
         work.name,

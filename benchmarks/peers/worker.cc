@@ -110,7 +110,7 @@ class Session {
     if (op == "hello") return peer_.hello(request.at("threads"));
     if (op == "prepare") return prepare(request);
     if (op == "write") return write(request.at("folder"));
-    if (op == "time") return time(request.at("calls"), request.at("warm"));
+    if (op == "time") return time(request.at("calls"));
     if (op == "release") return Json::object();  // arrays are replaced when the next are prepared
     throw std::runtime_error("no request " + op);
   }
@@ -133,21 +133,25 @@ class Session {
   }
 
   Json write(const std::string& folder) {
-    peer_.run(way_);
+    const Json answer = timed(1);
     for (const auto& [name, values] : peer_.outputs()) {
       std::ofstream file(folder + "/" + name + ".f32", std::ios::binary);
       file.write(reinterpret_cast<const char*>(values.data()),
                  static_cast<std::streamsize>(values.size() * sizeof(float)));
     }
-    return Json::object();
+    return answer;
   }
 
-  Json time(int64_t calls, bool warm) {
-    if (warm) peer_.run(way_);  // caches and threads are awake again
-    const double cpu = processor_seconds(), wall = wall_seconds();
+  Json time(int64_t calls) {
+    peer_.run(way_);  // caches and threads are awake again
+    return timed(calls);
+  }
+
+  Json timed(int64_t calls) {
+    const double processor = processor_seconds(), wall = wall_seconds();
     for (int64_t i = 0; i < calls; ++i) peer_.run(way_);
     const auto n = static_cast<double>(calls);
-    return {{"wall", (wall_seconds() - wall) / n}, {"processor", (processor_seconds() - cpu) / n}};
+    return {{"wall", (wall_seconds() - wall) / n}, {"processor", (processor_seconds() - processor) / n}};
   }
 
   Peer& peer_;

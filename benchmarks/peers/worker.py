@@ -4,8 +4,8 @@
     {"op": "hello", "threads": 1}                       {"version": ..., "facts": {...}}
     {"op": "prepare", "work": {...}, "folder": "...",   {"way": ..., "seconds": ..., "memory": bytes}
      "without": [ways that were wrong]}
-    {"op": "write", "folder": "..."}                    {}: one call's outputs, written as NAME.f32
-    {"op": "time", "calls": n, "warm": true}            {"wall": seconds a call, "processor": ...}
+    {"op": "write", "folder": "..."}                    as time, of one call; its outputs are written as NAME.f32
+    {"op": "time", "calls": n}                          {"wall": seconds a call, "processor": ...}
     {"op": "release"}                                   {}
 
 or {"cannot": reason}. What a library prints goes to the log, never into the pipe. A C++ peer does the same (worker.h).
@@ -78,6 +78,18 @@ def extra_memory(call: Call) -> tuple[int, float]:
     return max(0, _status("VmHWM") - before), time.perf_counter() - start
 
 
+class Clocks:
+    """Both clocks, from now on."""
+
+    def __init__(self) -> None:
+        self._processor, self._wall = time.process_time(), time.perf_counter()
+
+    def since(self, calls: int) -> dict[str, float]:
+        """Seconds a call."""
+        wall, processor = time.perf_counter() - self._wall, time.process_time() - self._processor
+        return {"wall": wall / calls, "processor": processor / calls}
+
+
 def best_of(call: Call, budget: float = 0.3) -> float:
     """The least seconds of a few calls."""
     best, start = float("inf"), time.perf_counter()
@@ -145,19 +157,21 @@ class Session:
 
     def write(self, request: dict[str, Any]) -> dict[str, Any]:
         assert self._call and self._work
-        for name, array in self._peer.outputs(self._work, self._call()).items():
+        clocks = Clocks()
+        result = self._call()
+        answer = clocks.since(1)
+        for name, array in self._peer.outputs(self._work, result).items():
             np.ascontiguousarray(array, np.float32).tofile(pathlib.Path(request["folder"]) / f"{name}.f32")
-        return {}
+        return answer
 
     def time(self, request: dict[str, Any]) -> dict[str, Any]:
         call, calls = self._call, request["calls"]
         assert call
-        if request["warm"]:
-            call()  # caches and threads are awake again
-        cpu, wall = time.process_time(), time.perf_counter()
+        call()  # caches and threads are awake again
+        clocks = Clocks()
         for _ in range(calls):
             call()
-        return {"wall": (time.perf_counter() - wall) / calls, "processor": (time.process_time() - cpu) / calls}
+        return clocks.since(calls)
 
 
 def serve(make: Callable[[], Peer]) -> None:
@@ -166,11 +180,16 @@ def serve(make: Callable[[], Peer]) -> None:
     ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)  # no stopped process is left behind
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    session: Session | None = None
+    session, unmade = None, ""
+    try:
+        session = Session(make())  # before it is asked, for libraries take long to load
+    except Exception as error:
+        unmade = f"{type(error).__name__}: {first_line(error)}"
     for line in sys.stdin:
         request = json.loads(line)
         try:
-            session = session or Session(make())
+            if session is None:
+                raise CannotDo(unmade)
             answer = getattr(session, request["op"])(request)
         except CannotDo as error:
             answer = {"cannot": str(error)}

@@ -34,9 +34,14 @@ def test_every_environment_is_pinned() -> None:
 
 def test_settings_that_slow_peers_are_left_out(monkeypatch) -> None:
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
-    environment = catalogue.environment(3)
+    environment = catalogue.environment(catalogue.CANDIDATES[0], 3)
     assert "OPENBLAS_CORETYPE" not in environment
     assert environment["OMP_NUM_THREADS"] == "3"
+
+
+def test_what_goes_before_all_libraries_goes_there() -> None:
+    preloaded = [c for c in catalogue.CANDIDATES if "LD_PRELOAD" in catalogue.environment(c, 1)]
+    assert [c.name for c in preloaded] == ["PyTorch, MKL as on Intel"]
 
 
 def test_a_peer_that_cannot_be_built_tells_why(monkeypatch, tmp_path) -> None:

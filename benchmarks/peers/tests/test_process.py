@@ -63,7 +63,7 @@ def test_the_fastest_way_is_kept_and_a_wrong_one_left_out(process) -> None:
 
 def test_time_is_of_one_call(process) -> None:
     prepare(process)
-    answer = process.ask(20, op="time", calls=5, warm=True)
+    answer = process.ask(20, op="time", calls=5)
     assert 0.001 <= answer["wall"] < 0.02
     assert 0 <= answer["processor"] < answer["wall"]
 
