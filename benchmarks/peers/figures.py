@@ -28,6 +28,8 @@ class RowFigures:
     """Of one row at one number of threads.
 
     Attributes:
+        reasons: why others were not timed.
+        rejected: faster ways of theirs that were wrong, and by how much.
         ratio: the best other's best time over foveate's: below 1 is a loss. None: no other, or no foveate.
         rival: who that is.
     """
@@ -36,6 +38,7 @@ class RowFigures:
     threads: int
     peers: dict[str, Figures]
     reasons: dict[str, str]
+    rejected: dict[str, str]
     ratio: float | None
     median_ratio: float | None
     rival: str
@@ -68,8 +71,8 @@ def of_row(
     own = [figures for name, figures in peers.items() if name in ours]
     others = {name: figures for name, figures in peers.items() if name not in ours}
     if not own or not others:
-        return RowFigures(work, threads, peers, reasons | rejected, None, None, "")
+        return RowFigures(work, threads, peers, reasons, rejected, None, None, "")
     mine = own[0]
     rival = min(others, key=lambda name: others[name].best)
     median = min(x.median for x in others.values()) / mine.median
-    return RowFigures(work, threads, peers, reasons | rejected, others[rival].best / mine.best, median, rival)
+    return RowFigures(work, threads, peers, reasons, rejected, others[rival].best / mine.best, median, rival)

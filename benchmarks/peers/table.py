@@ -34,7 +34,7 @@ def lines(row: RowFigures) -> list[str]:
     others = {name: x for name, x in row.peers.items() if not name.startswith("foveate")}
     ordered = sorted(others.items(), key=lambda item: item[1].best)
     told = [f"{name} {number(x.rate)}" for name, x in (*more, *ordered)]
-    told += [f"{name} wrong" for name, why in row.reasons.items() if why.startswith("wrong") and " by " not in name]
+    told += [f"{name} wrong" for name, why in row.reasons.items() if why.startswith("wrong")]
     figures: Figures | None = mine[1]
     cells = [
         work.name,
@@ -112,6 +112,6 @@ def _reasons(rows: list[RowFigures]) -> dict[tuple[str, str], str]:
     """Rows by peer and reason."""
     found: dict[tuple[str, str], list[str]] = {}
     for row in rows:
-        for peer, why in row.reasons.items():
+        for peer, why in (row.reasons | row.rejected).items():
             found.setdefault((peer, why), []).append(row.work.name)
     return {key: ", ".join(dict.fromkeys(names)) for key, names in found.items()}

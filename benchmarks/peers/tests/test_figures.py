@@ -37,7 +37,7 @@ def test_who_was_wrong_is_no_rival() -> None:
 def test_a_wrong_way_is_told_though_another_was_right() -> None:
     figures = row({"foveate": timed(0.04), "peer": timed(0.05, way="slow", rejected={"fast": "wrong: off by 1"})})
     assert figures.rival == "peer"
-    assert figures.reasons == {"peer by fast": "wrong: off by 1"}
+    assert figures.rejected == {"peer by fast": "wrong: off by 1"}
 
 
 def test_the_clock_is_the_one_asked_for() -> None:
