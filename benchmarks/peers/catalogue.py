@@ -54,7 +54,7 @@ CANDIDATES = (
     Candidate("unfused", "unfused"),
     _own("NumPy", "numpy"),
     Candidate("PyTorch", "torch", "torch-venv", TORCH),
-    Candidate("PyTorch, MKL as on Intel", "torch", "torch-venv", TORCH, preload="libmkl_as_on_intel.so"),
+    Candidate("PyTorch (MKL as on Intel)", "torch", "torch-venv", TORCH, preload="libmkl_as_on_intel.so"),
     Candidate("ONNX Runtime MHA", "onnxruntime", "bench-venv/onnxruntime", REQUIREMENTS / "onnxruntime.txt"),
     Candidate("ONNX Runtime GQA", "onnxruntime_gqa", "bench-venv/onnxruntime", REQUIREMENTS / "onnxruntime.txt"),
     _own("OpenVINO", "openvino"),
@@ -67,7 +67,7 @@ CANDIDATES = (
 
 def identifier(name: str) -> str:
     """A name as one writes it on the command line."""
-    return name.lower().replace(",", "").replace(" ", "-").replace("c++", "cpp")
+    return name.lower().replace("c++", "cpp").translate(str.maketrans(" ", "-", "()"))
 
 
 def chosen(names: str) -> tuple[Candidate, ...]:

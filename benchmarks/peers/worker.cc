@@ -93,7 +93,7 @@ int64_t extra_memory(Peer& peer, size_t way) {
 double best_of(Peer& peer, size_t way) {
   double best = std::numeric_limits<double>::infinity();
   const double start = wall_seconds();
-  for (int i = 0; i < 5 && wall_seconds() - start < 0.3; ++i) {
+  for (int i = 0; i < 5 && wall_seconds() - start < 0.1; ++i) {
     const double begin = wall_seconds();
     peer.run(way);
     best = std::min(best, wall_seconds() - begin);

@@ -90,7 +90,7 @@ class Clocks:
         return {"wall": wall / calls, "processor": processor / calls}
 
 
-def best_of(call: Call, budget: float = 0.3) -> float:
+def best_of(call: Call, budget: float = 0.1) -> float:
     """The least seconds of a few calls."""
     best, start = float("inf"), time.perf_counter()
     for _ in range(5):

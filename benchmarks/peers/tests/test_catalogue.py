@@ -41,7 +41,7 @@ def test_settings_that_slow_peers_are_left_out(monkeypatch) -> None:
 
 def test_what_goes_before_all_libraries_goes_there() -> None:
     preloaded = [c for c in catalogue.CANDIDATES if "LD_PRELOAD" in catalogue.environment(c, 1)]
-    assert [c.name for c in preloaded] == ["PyTorch, MKL as on Intel"]
+    assert [c.name for c in preloaded] == ["PyTorch (MKL as on Intel)"]
 
 
 def test_a_peer_that_cannot_be_built_tells_why(monkeypatch, tmp_path) -> None:
