@@ -23,7 +23,16 @@ test: ## the tests: some twenty minutes, with those of the page in a browser
 install: ## the library, the C interface and the command line, into PREFIX (/usr/local)
 	@scripts/install "$(PREFIX)"
 
-bench: ## the benchmarks
+bench: ## foveate beside its peers, all rows: installs them (some GB), then most of an hour
+	@scripts/bench
+
+bench-quick: ## the same of a few rows, in three minutes once the peers are installed
+	@scripts/bench --set quick --rounds 3 --seconds 0.3
+
+bench-grid: ## the same of a grid of sizes
+	@scripts/bench --set grid --peers unfused --rounds 5 --seconds 1
+
+bench-engine: ## the benchmarks in C++ of the engine alone
 	@scripts/setup bench
 	@scripts/build bench
 	@for b in build/bench/*_bench; do echo "== $$b"; $$b || exit 1; done
