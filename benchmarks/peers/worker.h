@@ -11,9 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/huge_pages.h"
+#include "limits/huge_pages.h"
 
 namespace foveate::benchmarks {
+
+using limits::Array;
 
 using Json = nlohmann::json;
 
