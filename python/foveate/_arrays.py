@@ -81,6 +81,17 @@ def is_jax(array: object) -> bool:
     return jax is not None and isinstance(array, jax.Array)
 
 
+def views_of_tensors(arrays: tuple[Any, ...]) -> tuple[View, ...] | None:
+    """Views of PyTorch's own tensors; None where one is of another kind, or has no view, which view_of says more of."""
+    torch = sys.modules.get("torch")
+    if torch is None or any(type(array) is not torch.Tensor for array in arrays):
+        return None
+    try:
+        return tuple([array.numpy() for array in arrays])
+    except (TypeError, RuntimeError):
+        return None
+
+
 def _of_torch(tensor: Any, name: str) -> View:
     torch = sys.modules["torch"]
     if tensor.device.type != "cpu":

@@ -20,7 +20,7 @@ from typing import (
 )
 
 from foveate import _engine
-from foveate._arrays import ArrayT, Lists
+from foveate._arrays import ArrayT, Lists, like, views_of_tensors
 from foveate._axes import Layout
 from foveate._cores import usable_cores
 from foveate._names import names_checked
@@ -115,13 +115,16 @@ R = TypeVar("R")
 
 
 def plain_first(function: Callable[P, R]) -> Callable[P, R]:
-    """Of attention: calls on NumPy's own arrays with few options, or none, are done by the engine at once, without what
-    takes other arrays apart or says what is wrong. All others are the function's."""
+    """Of attention: calls on NumPy's or PyTorch's own arrays with few options, or none, are done by the engine at once,
+    without what takes other arrays apart or says what is wrong. All others are the function's."""
     plain = _engine.plain_attention
 
     @functools.wraps(function)
     def either(*args: P.args, **given: P.kwargs) -> R:
         done = plain(args, given, usable_cores)
+        if done is None and "out" not in given and (views := views_of_tensors(args)) is not None:
+            done = plain(views, given, usable_cores)
+            done = None if done is None else like(done, args[0])
         return function(*args, **given) if done is None else done  # type: ignore[return-value]
 
     return either
