@@ -59,7 +59,10 @@ HWY_NOINLINE void Softmax(D d, const Tile<T>& tile, const BlockRange& range, con
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t lane = 0; lane < width; lane += lanes) {
     const Places places = PlacesOf(tile, range, lane / lanes);
-    if (places.first >= places.last) continue;
+    if (places.first >= places.last) {
+      hn::Store(hn::Set(d, T{1}), d, tile.correction + lane);
+      continue;
+    }
     // Whole groups of kSumLanes places: what is left out counts as forbidden, and adds an exact 0.
     const int64_t first = places.first / kSumLanes * kSumLanes;
     const int64_t last = (places.last + kSumLanes - 1) / kSumLanes * kSumLanes;
