@@ -166,16 +166,16 @@ HWY_NOINLINE bool FiniteOutputs(D d, const Tile<T>& tile, const State<T>& state)
   return hn::AllTrue(d, hn::Eq(hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3)), zero));
 }
 
-/// The rows' o of one stride, if they have one: components adjacent, and as far from row to row.
+/// The rows' o where all have one of adjacent components, as far from row to row; nullptr where not.
 template <class T>
 HWY_INLINE T* EvenOutputs(const TileTask<T>& task, int64_t& stride) {
-  auto* const first = static_cast<T*>(task.rows[0].o);
+  const auto o_of = [&](int64_t r) HWY_ATTR { return static_cast<T*>(task.rows[r].o); };
   if (task.o_stride != 1 && task.d_v > 1) return nullptr;
-  stride = task.n_rows > 1 ? static_cast<T*>(task.rows[1].o) - first : 0;
+  stride = task.n_rows > 1 && o_of(1) != nullptr ? o_of(1) - o_of(0) : 0;
   for (int64_t r = 1; r < task.n_rows; ++r) {
-    if (task.rows[r].o != first + r * stride) return nullptr;
+    if (o_of(r) == nullptr || o_of(r) != o_of(0) + r * stride) return nullptr;
   }
-  return first;
+  return o_of(0);
 }
 
 /// Writes the rows' o, of element type E, from a normalised state: straight to where they lie, or by way of tile.packed_v.
