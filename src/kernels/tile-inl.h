@@ -19,6 +19,7 @@
 #include "hwy/highway.h"
 #include "kernels/dropout-inl.h"
 #include "kernels/exp-inl.h"
+#include "kernels/few_rows_walk-inl.h"
 #include "kernels/gemm-inl.h"
 #include "kernels/native-inl.h"
 #include "kernels/rows-inl.h"
@@ -36,16 +37,39 @@ namespace hn = hwy::HWY_NAMESPACE;
 /// costs only weights that add less than 2^-86 of such a sum.
 inline constexpr double kLowered = 0x1p-40;
 
+/// A range of few rows joins a split's state; false if none of its keys takes part in any row. From the first range on,
+/// state.o lies row by row.
+template <size_t NV, class D, class T>
+HWY_INLINE bool WalkFewRows(D d, const Tile<T>& tile, BlockRange& range, bool begun, const State<T>& state, T lowered,
+                            Ahead& ahead) {
+  alignas(64) T s[kMostFewRows * kBlockKeys];
+  BeginAhead(tile, range, ahead);
+  if (!FinishedFewRowsScores(d, tile, range, ahead, s)) return false;
+  if (!begun) Clear(d, tile, state);
+  FewRowsSoftmax(tile, range, state, s);
+  ChangeFewRowsWeights(tile, range, lowered, s);
+  JoinFewRows<NV>(d, tile, range, state, ahead, s);
+  return true;
+}
+
 /// The state of one split's keys; false if none takes part in any row, and the state was left as it is: an empty one changes
 /// nothing where it is merged. Weights are multiplied by `lowered` after they are summed into l.
 template <size_t NV, class D, class T>
 HWY_NOINLINE bool WalkSplit(D d, const Tile<T>& tile, int64_t split, const State<T>& state, T lowered) {
   bool begun = false;
+  Ahead ahead = AheadOf(tile);
   if (!MayKeepBlocks(tile, split * kSplitKeys, (split + 1) * kSplitKeys)) return false;
   constexpr int64_t kBlocks = kSplitKeys / kBlockKeys;
   for (int64_t block = split * kBlocks; block < (split + 1) * kBlocks; ++block) {
     BlockRange range = RangeOf(tile, block);
-    if (range.first >= range.last || !Scores<NV>(d, tile, range)) continue;
+    if (range.first >= range.last) continue;
+    if constexpr (NV == 1 && !HWY_ARCH_WASM) {
+      if (tile.few) {
+        begun |= WalkFewRows<NV>(d, tile, range, begun, state, lowered, ahead);
+        continue;
+      }
+    }
+    if (!Scores<NV>(d, tile, range)) continue;
     if (!begun) Clear(d, tile, state);
     begun = true;
     Softmax(d, tile, range, state);
@@ -57,6 +81,9 @@ HWY_NOINLINE bool WalkSplit(D d, const Tile<T>& tile, int64_t split, const State
       });
     }
     WeightedSum<NV>(d, tile, range, state);
+  }
+  if constexpr (NV == 1 && !HWY_ARCH_WASM) {
+    if (tile.few && begun) TurnOutputs(tile, state, true);
   }
   return begun;
 }

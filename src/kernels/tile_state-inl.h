@@ -41,12 +41,11 @@ struct BlockRange {
   bool additive;  ///< rows have a mask, a bias or a tree here, or not all have the same blocks
 };
 
-/// Whether a tile's rows are so few that the products go row by row (few_rows-inl.h): two of 16 lanes, four where the tile
-/// kernel would convert the keys first, and one of fewer lanes. (AVX-512, head_dim 128, in L2, ns a key by rows and by tile:
-/// float32, 2 rows: 45; 4 rows: 60 and 53; bfloat16, 4 rows: 50 and 74.) Both give the same bits.
-/// Not in WebAssembly: a page decodes nothing, and loads 2 KB less.
-constexpr bool are_few(int64_t n_rows, int64_t lanes, bool converted) {
-  return !HWY_ARCH_WASM && n_rows <= std::max<int64_t>(1, lanes / (converted ? 4 : 8));
+/// Rows whose products may go row by row (few_rows-inl.h), at most: those of one vector, and no more than registers hold
+/// sums of. Both ways give the same bits. Not in WebAssembly: a page decodes nothing, and loads 2 KB less.
+inline constexpr int64_t kMostFewRows = 8;
+constexpr bool are_few(int64_t n_rows, int64_t lanes) {
+  return !HWY_ARCH_WASM && n_rows <= std::min(kMostFewRows, lanes);
 }
 
 /// Whether the products that the task wants of its native table are there for few rows.
@@ -54,7 +53,7 @@ template <class T>
 HWY_INLINE bool HasFewRows(const TileTask<T>& task) {
   if constexpr (!kNativeProducts) return true;
   const bool bf16 = task.scores == Native::bf16 || task.values != Native::none;
-  return !bf16 || task.native->row_bf16 != nullptr;
+  return !bf16 || task.native->few_scores_bf16 != nullptr;
 }
 
 template <class T>
@@ -66,7 +65,7 @@ struct Tile {
 
   const unsigned char* blocks = nullptr;  ///< the row of blocks, where all rows have the same
 
-  bool few;  ///< so few rows that the products go row by row (few_rows-inl.h)
+  bool few;  ///< so few rows that the products go row by row (few_rows_walk-inl.h)
 
   T* q = nullptr;         ///< [d_k][width]; of few rows: [n_rows][d_k]
   T* s = nullptr;         ///< [kBlockKeys][width]: scores, then weights
@@ -102,8 +101,7 @@ HWY_INLINE Tile<T> MakeTile(const TileTask<T>& task, int64_t width) {
                .end = 0,
                .covered_begin = 0,
                .covered_end = task.n_kv,
-               .few = !(kRivals && task.tanh != nullptr) &&
-                      are_few(task.n_rows, lanes, task.k.dtype != dtype_of<T>()) && HasFewRows(task)};
+               .few = !(kRivals && task.tanh != nullptr) && are_few(task.n_rows, lanes) && HasFewRows(task)};
   tile.q = take(task.d_k * width);
   tile.s = take(kBlockKeys * width);
   tile.additive = take(kBlockKeys * width);
