@@ -21,13 +21,13 @@
 #include "kernels/backward.h"
 #include "kernels/backward_native-inl.h"
 #include "kernels/backward_tile-inl.h"
-#include "kernels/few_rows-inl.h"
 #include "kernels/gemm-inl.h"
 #include "kernels/panels-inl.h"
 #include "kernels/rows-inl.h"
 #include "kernels/softmax-inl.h"
 #include "kernels/tile.h"
 #include "kernels/tile_state-inl.h"
+#include "kernels/transpose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace foveate::kernels {

@@ -21,12 +21,12 @@
 #include "kernels/backward.h"
 #include "kernels/dropout-inl.h"
 #include "kernels/exp-inl.h"
-#include "kernels/few_rows-inl.h"
 #include "kernels/rows-inl.h"
 #include "kernels/scores-inl.h"
 #include "kernels/softmax-inl.h"
 #include "kernels/tile.h"
 #include "kernels/tile_state-inl.h"
+#include "kernels/transpose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace foveate::kernels {

@@ -3,12 +3,12 @@
 // The two products for tiles of few query rows over many keys, as decoding has them: bound by memory, so that what counts
 // is that each key and value is read once, in order, for all rows of the tile, and asked for before it is needed.
 //
-//   scores        lanes = keys, K transposed in 4 x 4 blocks in registers: a row's scores are sums over d in sequence
+//   scores        lanes = keys, transposed in registers (transpose-inl.h): a row's scores are sums over d in sequence
 //   weighted sum  lanes = d_v, over keys in sequence
 //
-// Each sum is the chain that Gemm makes of it, so the bits are the tile kernel's, and all else (masks, softmax, merging)
-// is its own code. The tile kernel reads rows by eights for one multiply-add an element, most of whose lanes idle: half of
-// the read bandwidth at one row a head (float32, head_dim 128, AVX-512).
+// Both are one micro-kernel of some rows and some vectors: what the rows need of a key or value is converted once for all
+// of them. Each sum is the chain that Gemm makes of it, so the bits are the tile kernel's. Scores and weights lie row by
+// row, s[row][kBlockKeys]; few_rows_walk-inl.h says what is done with them.
 #if defined(FOVEATE_SRC_KERNELS_FEW_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FOVEATE_SRC_KERNELS_FEW_ROWS_INL_H_
 #undef FOVEATE_SRC_KERNELS_FEW_ROWS_INL_H_
@@ -21,9 +21,10 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include "hwy/highway.h"
-#include "kernels/gemm-inl.h"
+#include "kernels/ahead.h"
 #include "kernels/multiply_add-inl.h"
 #include "kernels/rows-inl.h"
 #include "kernels/tile.h"
@@ -35,202 +36,371 @@ namespace foveate::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Keys transposed at a time, and how many keys ahead of them memory is asked for: 16 rows of 512 bytes are a quarter of
-/// L1, and what arrives goes to L2.
-inline constexpr int64_t kGroupKeys = 16;
-inline constexpr int64_t kKeysAhead = 64;
-
-/// Asks for the rows of keys [first, first + n).
-HWY_INLINE void PrefetchRows(const Pages& pages, const RowSource& source, int64_t first, int64_t n, int64_t depth) {
-  constexpr int64_t kLine = 64;
-  const int64_t size = size_of(source.dtype), bytes = source.stride_d == 1 ? depth * size : 0;
-  for (int64_t done = 0; done < n;) {
-    const Run run = RunAt(pages, source, first + done, n - done);
-    const char* row = static_cast<const char*>(source.data) + run.offset * size;
-    for (int64_t j = 0; j < run.n; ++j, row += source.stride * size) {
-      for (int64_t at = 0; at < bytes; at += kLine) __builtin_prefetch(row + at, 0, 2);
-    }
-    done += run.n;
-  }
+template <class T>
+HWY_INLINE Ahead AheadOf(const Tile<T>& tile) {
+  const TileTask<T>& task = tile.task;
+  return Ahead(task.pages, task.k, task.d_k, task.v, task.d_v, tile.end);
 }
 
-/// Asks for the keys and values that stand kKeysAhead behind keys [first, first + n), as far as some row sees them.
+template <class T>
+HWY_INLINE void BeginAhead(const Tile<T>& /*tile*/, const BlockRange& range, Ahead& ahead) {
+  ahead.begin(range.key, range.last - range.first, kBlockKeys);
+}
+
+/// Asks for the keys and values that stand one block behind keys [first, first + n), as far as some row sees them.
 template <class T>
 HWY_INLINE void PrefetchAhead(const Tile<T>& tile, int64_t first, int64_t n) {
   const TileTask<T>& task = tile.task;
-  const int64_t begin = first + kKeysAhead, count = std::min(n, tile.end - begin);
-  PrefetchRows(task.pages, task.k, begin, count, task.d_k);
-  PrefetchRows(task.pages, task.v, begin, count, task.d_v);
+  for (int64_t key = first + kBlockKeys; key < std::min(first + n + kBlockKeys, tile.end); ++key) {
+    for (const RowSource* source : {&task.k, &task.v}) {
+      const char* row = static_cast<const char*>(source->data);
+      row += RunAt(task.pages, *source, key, 1).offset * size_of(source->dtype);
+      const int64_t bytes =
+          source->stride_d == 1 ? (source == &task.k ? task.d_k : task.d_v) * size_of(source->dtype) : 0;
+      for (int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(row + at, 0, 2);
+    }
+  }
 }
 
-/// Rows as they lie, read in the computing type: those of int8 times a scale each.
-template <class E>
-struct StoredRows {
-  const E* data;
-  int64_t stride;
-  const float* scales;
-  int64_t scale_stride;
+// --- The micro-kernel ---
+
+/// Accumulators at a time: of 32 registers half, of 16 half. Eight chains hide a multiply-add's latency.
+#if (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3) || HWY_ARCH_ARM_A64
+inline constexpr size_t kFewSums = 16;
+#else
+inline constexpr size_t kFewSums = 8;
+#endif
+
+/// Vectors that go with MR rows.
+template <size_t MR>
+inline constexpr size_t kFewVectors = kFewSums / MR < 8 ? kFewSums / MR : 8;
+
+/// The I-th of some variables: vectors of SVE cannot be put in arrays.
+template <size_t I, class V, class... Rest>
+HWY_INLINE V& Pick(V& first, Rest&... rest) {
+  if constexpr (I == 0) {
+    return first;
+  } else {
+    return Pick<I - 1>(rest...);
+  }
+}
+
+/// The accumulators of row M, NV of them, plus a times the vectors b0, b1, ...
+template <size_t M, size_t... Vs, class V, class... Sums>
+HWY_INLINE void MulAddFewRow(std::index_sequence<Vs...> /*vectors*/, V a, V b0, V b1, V b2, V b3, V b4, V b5, V b6,
+                             V b7, Sums&... c) {
+  ((Pick<M * sizeof...(Vs) + Vs>(c...) =
+        MultiplyAdd(Pick<Vs>(b0, b1, b2, b3, b4, b5, b6, b7), a, Pick<M * sizeof...(Vs) + Vs>(c...))),
+   ...);
+}
+
+/// MR rows of NV vectors of C[m][v] = sum over steps of a[m * a_stride + step] * B.load(step, v), handed to
+/// store(m, v, sum). A B of several parts has as many steps to a row of its own: B.load<part>(row, v).
+template <size_t MR, size_t NV, class D, class T, class B, class Store, class Between>
+HWY_INLINE void FewRowsKernel(D d, const T* a, int64_t a_stride, int64_t rows, const B& b, const Store& store,
+                              const Between& between) {
+  static_assert(MR * NV <= 16 && NV <= 8 && MR <= 8);
+  using V = hn::Vec<D>;
+  constexpr auto kParts = static_cast<int64_t>(B::kParts);
+  V c0 = hn::Zero(d), c1 = c0, c2 = c0, c3 = c0, c4 = c0, c5 = c0, c6 = c0, c7 = c0;
+  V c8 = c0, c9 = c0, c10 = c0, c11 = c0, c12 = c0, c13 = c0, c14 = c0, c15 = c0;
+  for (int64_t row = 0; row < rows; ++row, a += kParts) {
+    between(row);
+    const auto part = [&](auto index) HWY_ATTR {
+      constexpr size_t P = decltype(index)::value;
+      const auto load = [&](auto vector) HWY_ATTR {
+        constexpr size_t I = decltype(vector)::value;
+        if constexpr (I < NV) {
+          return b.template load<P>(d, row, I);
+        } else {
+          return hn::Zero(d);
+        }
+      };
+      const V b0 = load(std::integral_constant<size_t, 0>()), b1 = load(std::integral_constant<size_t, 1>());
+      const V b2 = load(std::integral_constant<size_t, 2>()), b3 = load(std::integral_constant<size_t, 3>());
+      const V b4 = load(std::integral_constant<size_t, 4>()), b5 = load(std::integral_constant<size_t, 5>());
+      const V b6 = load(std::integral_constant<size_t, 6>()), b7 = load(std::integral_constant<size_t, 7>());
+      const auto row_of = [&](auto m) HWY_ATTR {
+        constexpr size_t M = decltype(m)::value;
+        if constexpr (M < MR) {
+          MulAddFewRow<M>(std::make_index_sequence<NV>(),
+                          hn::Set(d, a[static_cast<int64_t>(M) * a_stride + int64_t{P}]), b0, b1, b2, b3, b4, b5, b6,
+                          b7, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15);
+        }
+      };
+      row_of(std::integral_constant<size_t, 0>());
+      row_of(std::integral_constant<size_t, 1>());
+      row_of(std::integral_constant<size_t, 2>());
+      row_of(std::integral_constant<size_t, 3>());
+      row_of(std::integral_constant<size_t, 4>());
+      row_of(std::integral_constant<size_t, 5>());
+      row_of(std::integral_constant<size_t, 6>());
+      row_of(std::integral_constant<size_t, 7>());
+    };
+    part(std::integral_constant<size_t, 0>());
+    if constexpr (kParts > 1) part(std::integral_constant<size_t, 1>());
+    if constexpr (kParts > 2) part(std::integral_constant<size_t, 2>());
+    if constexpr (kParts > 3) part(std::integral_constant<size_t, 3>());
+  }
+  const auto put = [&](auto index, V c) HWY_ATTR {
+    constexpr size_t I = decltype(index)::value;
+    if constexpr (I < MR * NV) store(I / NV, I % NV, c);
+  };
+  put(std::integral_constant<size_t, 0>(), c0);
+  put(std::integral_constant<size_t, 1>(), c1);
+  put(std::integral_constant<size_t, 2>(), c2);
+  put(std::integral_constant<size_t, 3>(), c3);
+  put(std::integral_constant<size_t, 4>(), c4);
+  put(std::integral_constant<size_t, 5>(), c5);
+  put(std::integral_constant<size_t, 6>(), c6);
+  put(std::integral_constant<size_t, 7>(), c7);
+  put(std::integral_constant<size_t, 8>(), c8);
+  put(std::integral_constant<size_t, 9>(), c9);
+  put(std::integral_constant<size_t, 10>(), c10);
+  put(std::integral_constant<size_t, 11>(), c11);
+  put(std::integral_constant<size_t, 12>(), c12);
+  put(std::integral_constant<size_t, 13>(), c13);
+  put(std::integral_constant<size_t, 14>(), c14);
+  put(std::integral_constant<size_t, 15>(), c15);
+}
+
+/// Calls body(row, MR) for n rows by eights, fours, twos and ones.
+template <class Body>
+HWY_INLINE void ForRowGroups(int64_t n, const Body& body) {
+  int64_t r = 0;
+  for (; r + 8 <= n; r += 8) body(r, std::integral_constant<size_t, 8>());
+  if (r + 4 <= n) {
+    body(r, std::integral_constant<size_t, 4>());
+    r += 4;
+  }
+  if (r + 2 <= n) {
+    body(r, std::integral_constant<size_t, 2>());
+    r += 2;
+  }
+  if (r < n) body(r, std::integral_constant<size_t, 1>());
+}
+
+// --- Scores ---
+
+/// Columns of keys as they lie transposed, [depth][kKeys], from one place on. So many keys go through L1 at a time: with
+/// 64 of head_dim 128 in float32 a tenth of the bandwidth is lost.
+template <class T>
+struct WholeColumns {
+  static constexpr size_t kParts = 1;
+  static constexpr int64_t kKeys = 32;
+  const T* data;
+
+  template <size_t, class D>
+  HWY_INLINE hn::Vec<D> load(D d, int64_t row, size_t v) const {
+    return hn::LoadU(d, data + row * kKeys + static_cast<int64_t>(v * hn::Lanes(d)));
+  }
+};
+
+/// Columns of dwords that hold several numbers.
+struct DwordColumns {
+  static constexpr int64_t kKeys = kBlockKeys;
+  const float* data;
 
   template <class D>
-  HWY_INLINE hn::Vec<D> load(D d, int64_t row, int64_t column) const {
-    const auto elements = LoadElements(d, data + row * stride + column);
+  HWY_INLINE hn::VFromD<hn::RebindToSigned<D>> load(D d, int64_t row, size_t v) const {
+    return hn::BitCast(hn::RebindToSigned<D>(),
+                       hn::LoadU(d, data + row * kKeys + static_cast<int64_t>(v * hn::Lanes(d))));
+  }
+};
+
+/// Keys of bfloat16 transposed by pairs of components: half the work. A pair's numbers are its halves.
+struct PairColumns {
+  static constexpr size_t kParts = 2;
+  static constexpr int64_t kKeys = DwordColumns::kKeys;
+  DwordColumns columns;
+
+  template <size_t kPart, class D>
+  HWY_INLINE hn::Vec<D> load(D d, int64_t row, size_t v) const {
+    const hn::RebindToSigned<D> di;
+    const auto pair = columns.load(d, row, v);
+    return hn::BitCast(d, kPart == 0 ? hn::ShiftLeft<16>(pair) : hn::And(pair, hn::Set(di, -0x10000)));
+  }
+};
+
+/// Keys of int8 transposed by quadruples of components, each times its key's scale.
+struct QuadColumns {
+  static constexpr size_t kParts = 4;
+  static constexpr int64_t kKeys = DwordColumns::kKeys;
+  DwordColumns columns;
+  const float* scales;
+
+  template <size_t kPart, class D>
+  HWY_INLINE hn::Vec<D> load(D d, int64_t row, size_t v) const {
+    const auto quad = columns.load(d, row, v);
+    const auto number = hn::ShiftRight<24>(hn::ShiftLeft<24 - 8 * static_cast<int>(kPart)>(quad));
+    const auto scale = hn::LoadU(d, scales + static_cast<int64_t>(v * hn::Lanes(d)));
+    return hn::Mul(hn::ConvertTo(d, number), scale);
+  }
+};
+
+/// s[row][place] = scale * sum over d of q[row][d] * columns_at(place).load(d), for the places of a range, which lie within
+/// kKeys of columns, and what else fills the last vectors.
+template <class T, class ColumnsAt>
+HWY_NOINLINE void FewRowsProducts(const Tile<T>& tile, const BlockRange& range, int64_t rows_of_columns,
+                                  const ColumnsAt& columns_at, Ahead& ahead, T* s) {
+  using Columns = decltype(columns_at(0));
+  const TileTask<T>& task = tile.task;
+  const hn::CappedTag<T, 16> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto scale = hn::Set(d, task.scale);
+  ForRowGroups(task.n_rows, [&](int64_t r, auto rows) HWY_ATTR {
+    constexpr size_t MR = decltype(rows)::value;
+    constexpr size_t kMost = static_cast<size_t>(Columns::kKeys) / hn::MaxLanes(d);
+    constexpr size_t NV = kFewVectors<MR> < kMost ? kFewVectors<MR> : kMost;
+    constexpr int64_t kCycles = std::max<int64_t>(MR * NV / 2, 4) * Columns::kParts;
+    const int64_t step = static_cast<int64_t>(NV) * lanes;
+    for (int64_t place = range.first / step * step; place < range.last; place += step) {
+      const auto store = [&](size_t m, size_t v, auto sum) HWY_ATTR {
+        T* const to = s + (r + static_cast<int64_t>(m)) * kBlockKeys + place + static_cast<int64_t>(v) * lanes;
+        hn::StoreU(hn::Mul(sum, scale), d, to);
+      };
+      const auto between = [&](int64_t row) HWY_ATTR {
+        if (row % 8 == 0) ahead.waits(8 * kCycles);
+      };
+      FewRowsKernel<MR, NV>(d, tile.q + r * task.d_k, task.d_k, rows_of_columns, columns_at(place), store, between);
+    }
+  });
+}
+
+/// Keys that are looked up and transposed at a time.
+inline constexpr int64_t kGroupKeys = 16;
+
+/// Transposes the keys of a range, which lie within kKeys places, into tile.columns[depth][kKeys]: rows_at(first key, n)
+/// of depth elements, which may be several narrower ones. Asks for what comes next meanwhile.
+template <int64_t kKeys, class T, class RowsAt>
+HWY_INLINE void TransposeKeys(const Tile<T>& tile, const BlockRange& range, int64_t depth, Ahead& ahead,
+                              const RowsAt& rows_at) {
+  const int64_t keys = range.last - range.first;
+  T* const columns = tile.columns + range.first % kKeys;
+  // Of the stored element, where the transposed ones are made of it.
+  const int64_t bytes = depth == tile.task.d_k ? size_of(tile.task.k.dtype) : static_cast<int64_t>(sizeof(T));
+  for (int64_t j = 0; j < keys; j += kGroupKeys) {
+    const int64_t n = std::min(kGroupKeys, keys - j);
+    TransposeRows(rows_at(range.key + j, n), n, depth, columns + j, kKeys,
+                  [&](int64_t elements) HWY_ATTR { ahead.reads(elements * bytes); });
+  }
+}
+
+/// Scores of narrow keys from their dwords.
+HWY_INLINE void FewRowsScoresOfDwords(const Tile<float>& tile, const BlockRange& range, Ahead& ahead, float* s) {
+  const TileTask<float>& task = tile.task;
+  const bool pairs = task.k.dtype == DType::bf16;
+  const int64_t dwords = task.d_k / (pairs ? 2 : 4);
+  TransposeKeys<kBlockKeys>(tile, range, dwords, ahead, [&](int64_t first, int64_t n) HWY_ATTR {
+    return RowsAsTheyLie(task.pages, task.k, first, n, dwords, tile.packed_k);
+  });
+  const auto columns = [&](int64_t place) { return DwordColumns{tile.columns + place}; };
+  if (pairs) {
+    const auto at = [&](int64_t place) HWY_ATTR { return PairColumns{columns(place)}; };
+    return FewRowsProducts(tile, range, dwords, at, ahead, s);
+  }
+  float scales[kBlockKeys] = {};
+  FindScales(task.pages, task.k, range.key, range.last - range.first, scales + range.first);
+  const auto at = [&](int64_t place) HWY_ATTR { return QuadColumns{columns(place), scales + place}; };
+  FewRowsProducts(tile, range, dwords, at, ahead, s);
+}
+
+/// The scores of a range, times scale, into s[row][place].
+template <class T>
+HWY_INLINE void FewRowsScores(const Tile<T>& tile, const BlockRange& range, Ahead& ahead, T* s) {
+  const TileTask<T>& task = tile.task;
+  if constexpr (std::is_same_v<T, float>) {
+    const bool scaled_rows = task.k.dtype == DType::i8 && task.k.scale_stride_d == 0;
+    if ((task.k.dtype == DType::bf16 || scaled_rows) && LieInDwords(task.k, task.d_k)) {
+      return FewRowsScoresOfDwords(tile, range, ahead, s);
+    }
+  }
+  constexpr int64_t kKeys = WholeColumns<T>::kKeys;
+  const auto columns_at = [&](int64_t place) HWY_ATTR { return WholeColumns<T>{tile.columns + place % kKeys}; };
+  for (int64_t first = range.first; first < range.last;) {
+    const int64_t last = std::min(range.last, (first / kKeys + 1) * kKeys);
+    BlockRange part = range;
+    part.key = range.key + (first - range.first);
+    part.first = first;
+    part.last = last;
+    TransposeKeys<kKeys>(tile, part, task.d_k, ahead, [&](int64_t key, int64_t n) HWY_ATTR {
+      return RowsOf(task.pages, task.k, key, n, task.d_k, tile.packed_k);
+    });
+    FewRowsProducts(tile, part, task.d_k, columns_at, ahead, s);
+    first = last;
+  }
+}
+
+// --- The weighted sum ---
+
+/// Values where they lie, read in the computing type: those of int8 times a scale each.
+template <class E>
+struct StoredRows {
+  static constexpr size_t kParts = 1;
+  const E* const* rows;
+  const float* scales;
+  int64_t column;
+
+  template <size_t, class D>
+  HWY_INLINE hn::Vec<D> load(D d, int64_t row, size_t v) const {
+    const auto elements = LoadElements(d, rows[row] + column + static_cast<int64_t>(v * hn::Lanes(d)));
     if constexpr (std::is_same_v<E, int8_t>) {
-      return hn::Mul(elements, hn::Set(d, scales[row * scale_stride]));
+      return hn::Mul(elements, hn::Set(d, scales[row]));
     } else {
       return elements;
     }
   }
 };
 
-/// Vectors of sums that are made at a time: enough chains to hide a multiply-add's latency.
-inline constexpr size_t kChains = 4;
-
-/// c[lane] = c[lane] + sum over rows of a[row * a_stride] * rows[row][column + lane], in sequence, for NV vectors of lanes.
-template <size_t NV, class D, class T, class Rows>
-HWY_INLINE void RowTimes(D d, const T* a, int64_t a_stride, int64_t n_rows, const Rows& rows, int64_t column, T* c) {
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  auto c0 = hn::LoadU(d, c), c1 = c0, c2 = c0, c3 = c0;
-  if constexpr (NV > 1) {
-    c1 = hn::LoadU(d, c + lanes), c2 = hn::LoadU(d, c + 2 * lanes), c3 = hn::LoadU(d, c + 3 * lanes);
-  }
-  for (int64_t row = 0; row < n_rows; ++row) {
-    const auto x = hn::Set(d, a[row * a_stride]);
-    c0 = MultiplyAdd(rows.load(d, row, column), x, c0);
-    if constexpr (NV > 1) {
-      c1 = MultiplyAdd(rows.load(d, row, column + lanes), x, c1);
-      c2 = MultiplyAdd(rows.load(d, row, column + 2 * lanes), x, c2);
-      c3 = MultiplyAdd(rows.load(d, row, column + 3 * lanes), x, c3);
-    }
-  }
-  hn::StoreU(c0, d, c);
-  if constexpr (NV > 1) {
-    hn::StoreU(c1, d, c + lanes);
-    hn::StoreU(c2, d, c + 2 * lanes);
-    hn::StoreU(c3, d, c + 3 * lanes);
-  }
+/// o = o * correction + sum over keys of p * value, for MR rows and NV vectors of columns.
+template <size_t MR, size_t NV, class D, class T, class E, class Between>
+HWY_INLINE void FewRowsColumns(D d, const T* p, int64_t keys, const StoredRows<E>& values, const T* correction, T* o,
+                               int64_t d_v, const Between& between) {
+  const auto store = [&](size_t m, size_t v, auto sum) HWY_ATTR {
+    T* const to = o + static_cast<int64_t>(m) * d_v + values.column + static_cast<int64_t>(v * hn::Lanes(d));
+    hn::StoreU(MultiplyAdd(hn::LoadU(d, to), hn::Set(d, correction[m]), sum), d, to);
+  };
+  FewRowsKernel<MR, NV>(d, p, kBlockKeys, keys, values, store, between);
 }
 
-/// The same for n columns: whole vectors, then four lanes at a time, then one, so that nothing beside the rows is read.
-template <class D, class T, class Rows>
-HWY_INLINE void RowTimesMatrix(D d, const T* a, int64_t a_stride, int64_t n_rows, const Rows& rows, int64_t column,
-                               int64_t n, T* c) {
+/// o[row][d_v] = o * correction + P V for the range's weights p[row][place], of values of adjacent components wherever
+/// they lie and whatever their type. Whole vectors, then four lanes at a time, then one, so that nothing beside the rows is
+/// read.
+template <class T>
+HWY_NOINLINE void FewRowsWeightedSum(const Tile<T>& tile, const BlockRange& range, Ahead& ahead, const T* p, T* o) {
+  const TileTask<T>& task = tile.task;
+  const hn::CappedTag<T, 16> d;
   const hn::CappedTag<T, 4> d4;
   const hn::CappedTag<T, 1> d1;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d)), lanes4 = static_cast<int64_t>(hn::Lanes(d4));
-  constexpr auto kVectors = static_cast<int64_t>(kChains);
-  int64_t i = 0;
-  for (; i + kVectors * lanes <= n; i += kVectors * lanes) {
-    RowTimes<kChains>(d, a, a_stride, n_rows, rows, column + i, c + i);
-  }
-  for (; i + lanes <= n; i += lanes) RowTimes<1>(d, a, a_stride, n_rows, rows, column + i, c + i);
-  for (; i + lanes4 <= n; i += lanes4) RowTimes<1>(d4, a, a_stride, n_rows, rows, column + i, c + i);
-  for (; i < n; ++i) RowTimes<1>(d1, a, a_stride, n_rows, rows, column + i, c + i);
-}
-
-/// Keys of bfloat16 transposed by pairs of components, as they lie: half the work. A pair's numbers are its halves.
-struct PairColumns {
-  const float* data;
-
-  template <class D>
-  HWY_INLINE hn::Vec<D> load(D d, int64_t component, int64_t column) const {
-    const hn::RebindToUnsigned<D> du;
-    const auto pair = hn::LoadU(du, reinterpret_cast<const uint32_t*>(data + component / 2 * kBlockKeys + column));
-    const auto low = hn::ShiftLeft<16>(pair), high = hn::And(pair, hn::Set(du, 0xffff0000));
-    return hn::BitCast(d, component % 2 == 0 ? low : high);
-  }
-};
-
-/// Whether a source's rows can be read as pairs of bfloat16 where they lie.
-HWY_INLINE bool LieInPairs(const RowSource& source, int64_t depth) {
-  return source.dtype == DType::bf16 && source.stride_d == 1 && source.stride % 2 == 0 && source.page_stride % 2 == 0 &&
-         depth % 2 == 0 && reinterpret_cast<uintptr_t>(source.data) % sizeof(float) == 0;
-}
-
-/// Rows of keys [first, first + n) as pairs; they lie so, in one run or, `packed`, in several.
-HWY_INLINE Broadcasts<float, false> PairsOf(const Pages& pages, const RowSource& source, int64_t first, int64_t n,
-                                            int64_t depth, float* packed) {
-  const auto at = [&](const Run& run) {
-    return reinterpret_cast<const float*>(static_cast<const BFloat16*>(source.data) + run.offset);
-  };
-  Run run = RunAt(pages, source, first, n);
-  if (run.n == n) return {at(run), source.stride / 2};
-  for (int64_t done = 0; done < n; done += run.n) {
-    run = RunAt(pages, source, first + done, n - done);
-    for (int64_t j = 0; j < run.n; ++j) {
-      std::memcpy(packed + (done + j) * (depth / 2), at(run) + j * (source.stride / 2), static_cast<size_t>(depth) * 2);
-    }
-  }
-  return {packed, depth / 2};
-}
-
-/// The scores of a range, times scale, into tile.s.
-template <class D, class T>
-HWY_NOINLINE void FewRowsScores(D d, const Tile<T>& tile, const BlockRange& range) {
-  const TileTask<T>& task = tile.task;
-  const int64_t keys = range.last - range.first;
-  const bool pairs = std::is_same_v<T, float> && LieInPairs(task.k, task.d_k);
-  for (int64_t j = 0; j < keys; j += kGroupKeys) {
-    const int64_t n = std::min(kGroupKeys, keys - j);
-    PrefetchAhead(tile, range.key + j, n);
-    if constexpr (std::is_same_v<T, float>) {
-      if (pairs) {
-        Transpose(PairsOf(task.pages, task.k, range.key + j, n, task.d_k, tile.packed_k), n, task.d_k / 2,
-                  tile.columns + j, kBlockKeys);
-        continue;
-      }
-    }
-    Transpose(RowsOf(task.pages, task.k, range.key + j, n, task.d_k, tile.packed_k), n, task.d_k, tile.columns + j,
-              kBlockKeys);
-  }
-  for (int64_t r = 0; r < task.n_rows; ++r) {
-    const T* const q = tile.q + r * task.d_k;
-    T sums[kBlockKeys] = {};
-    if constexpr (std::is_same_v<T, float>) {
-      if (pairs) RowTimesMatrix(d, q, 1, task.d_k, PairColumns{tile.columns}, 0, keys, sums);
-    }
-    if (!pairs) {
-      RowTimesMatrix(d, q, 1, task.d_k, StoredRows<T>{tile.columns, kBlockKeys, nullptr, 0}, 0, keys, sums);
-    }
-    for (int64_t j = 0; j < keys; ++j) tile.s[(range.first + j) * tile.width + r] = sums[j] * task.scale;
-  }
-}
-
-/// state.o = state.o * correction + sums, for each row the sums that sums_of(row, first column, columns, to) makes.
-template <class T, class SumsOf>
-HWY_INLINE void ForFewRows(const Tile<T>& tile, const State<T>& state, const SumsOf& sums_of) {
-  const hn::CappedTag<T, 1> d1;
-  constexpr int64_t kColumns = 64;
-  for (int64_t r = 0; r < tile.task.n_rows; ++r) {
-    const auto correction = hn::Set(d1, tile.correction[r]);
-    for (int64_t i = 0; i < tile.task.d_v; i += kColumns) {
-      const int64_t n = std::min(kColumns, tile.task.d_v - i);
-      T sums[kColumns] = {};
-      sums_of(r, i, n, sums);
-      for (int64_t c = 0; c < n; ++c) {
-        T* const o = state.o + (i + c) * tile.width + r;
-        hn::StoreU(MultiplyAdd(hn::LoadU(d1, o), correction, hn::LoadU(d1, sums + c)), d1, o);
-      }
-    }
-  }
-}
-
-/// state.o = state.o * correction + V^T P for the range's weights in tile.s, of values of adjacent components wherever they
-/// lie and whatever their type.
-template <class D, class T>
-HWY_NOINLINE void FewRowsWeightedSum(D d, const Tile<T>& tile, const BlockRange& range, const State<T>& state) {
-  const TileTask<T>& task = tile.task;
-  const int64_t keys = range.last - range.first;
+  const int64_t keys = range.last - range.first, d_v = task.d_v;
+  float scales[kBlockKeys];
+  if (task.v.dtype == DType::i8) FindScales(task.pages, task.v, range.key, keys, scales);
   WithElement<T>(task.v.dtype, [&](auto* element) HWY_ATTR {
     using E = std::remove_pointer_t<decltype(element)>;
-    ForFewRows(tile, state, [&](int64_t r, int64_t column, int64_t columns, T* sums) HWY_ATTR {
-      const T* p = tile.s + range.first * tile.width + r;
-      for (int64_t done = 0; done < keys;) {
-        const Run run = RunAt(task.pages, task.v, range.key + done, keys - done);
-        const StoredRows<E> rows = {static_cast<const E*>(task.v.data) + run.offset, task.v.stride,
-                                    task.v.scales + run.scale_offset, task.v.scale_stride};
-        RowTimesMatrix(d, p + done * tile.width, tile.width, run.n, rows, column, columns, sums);
-        done += run.n;
+    const E* rows[kBlockKeys];
+    FindRows(task.pages, task.v, range.key, keys, rows);
+    ForRowGroups(task.n_rows, [&](int64_t r, auto group) HWY_ATTR {
+      constexpr size_t MR = decltype(group)::value, NV = kFewVectors<MR>;
+      const T* const weights = p + r * kBlockKeys + range.first;
+      const T* const correction = tile.correction + r;
+      T* const to = o + r * d_v;
+      StoredRows<E> values = {rows, scales, 0};
+      int64_t& i = values.column;
+      const auto between = [&](int64_t) HWY_ATTR {
+        constexpr int64_t kCycles = std::max<int64_t>(MR * NV / 2, 4);
+        r == 0 && i == 0 ? ahead.reads(d_v * static_cast<int64_t>(sizeof(E))) : ahead.waits(kCycles);
+      };
+      for (; i + static_cast<int64_t>(NV) * lanes <= d_v; i += static_cast<int64_t>(NV) * lanes) {
+        FewRowsColumns<MR, NV>(d, weights, keys, values, correction, to, d_v, between);
       }
+      for (; i + lanes <= d_v; i += lanes) {
+        FewRowsColumns<MR, 1>(d, weights, keys, values, correction, to, d_v, between);
+      }
+      for (; i + lanes4 <= d_v; i += lanes4) {
+        FewRowsColumns<MR, 1>(d4, weights, keys, values, correction, to, d_v, between);
+      }
+      for (; i < d_v; ++i) FewRowsColumns<MR, 1>(d1, weights, keys, values, correction, to, d_v, between);
     });
   });
 }

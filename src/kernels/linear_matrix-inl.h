@@ -15,12 +15,12 @@
 
 #include "hwy/highway.h"
 #include "kernels/exp-inl.h"
-#include "kernels/few_rows-inl.h"
 #include "kernels/gemm-inl.h"
 #include "kernels/linear.h"
 #include "kernels/multiply_add-inl.h"
 #include "kernels/panels-inl.h"
 #include "kernels/rows-inl.h"
+#include "kernels/transpose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace foveate::kernels {

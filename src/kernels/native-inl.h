@@ -66,8 +66,9 @@ HWY_INLINE const float* AdjacentPairs(const void* row, int64_t stride, int64_t n
 
 /// Whether a factor of integer sums leaves room for these (31 bits) and for another such factor. 0 does.
 HWY_INLINE bool leaves_room(float factor) {
+  // Without branches: loops over it become vectors.
   const float magnitude = std::abs(factor);
-  return (magnitude > 0x1p-40f && magnitude < 0x1p40f) || magnitude == 0;
+  return ((magnitude > 0x1p-40f) & (magnitude < 0x1p40f)) | (magnitude == 0);
 }
 
 /// The largest magnitude of n components, and whether all are finite.
@@ -189,17 +190,21 @@ HWY_INLINE Broadcasts<float, false> CopiedRows(const Pages& pages, const RowSour
   return {packed, width};
 }
 
-/// Rows of bfloat16 as pairs: in place where they lie so.
+/// Rows of bfloat16 as pairs: in place where they lie so, in one run.
 HWY_INLINE Broadcasts<float, false> Bf16Rows(const Pages& pages, const RowSource& source, int64_t depth, int64_t first,
                                              int64_t n, float* packed) {
-  if (LieInPairs(source, depth)) return PairsOf(pages, source, first, n, depth, packed);
+  const Run run = RunAt(pages, source, first, n);
+  if (run.n == n && LieInDwords(source, depth)) {
+    const auto* const row = static_cast<const BFloat16*>(source.data) + run.offset;
+    return {reinterpret_cast<const float*>(row), source.stride / 2};
+  }
   return CopiedRows(pages, source, depth, first, n, uint16_t{0}, packed);
 }
 
-/// The keys [first, first + n) as dwords; those of int8 moved by 128 where the product wants that.
-HWY_INLINE Broadcasts<float, false> NativeKeys(const TileTask<float>& task, int64_t first, int64_t n, float* packed) {
+/// The keys [first, first + n) as dwords; those of int8 with some bits turned: 0x80 moves them by 128.
+HWY_INLINE Broadcasts<float, false> NativeKeys(const TileTask<float>& task, int64_t first, int64_t n, uint8_t turned,
+                                               float* packed) {
   if (task.scores == Native::bf16) return Bf16Rows(task.pages, task.k, task.d_k, first, n, packed);
-  const uint8_t turned = task.native->signed_keys ? 0 : 0x80;
   return CopiedRows(task.pages, task.k, task.d_k, first, n, turned, packed);
 }
 
@@ -207,14 +212,22 @@ HWY_INLINE Broadcasts<float, false> NativeKeys(const TileTask<float>& task, int6
 HWY_INLINE void KeyFactors(const TileTask<float>& task, int64_t first, int64_t n, float* factors) {
   const RowSource& k = task.k;
   const bool channels = k.scale_stride_d != 0 && task.d_k > 1;
-  for (int64_t j = 0; j < n; ++j) {
-    factors[j] = channels ? 1.0f : k.scales[RunAt(task.pages, k, first + j, 1).scale_offset];
+  if (channels) {
+    std::fill(factors, factors + n, 1.0f);
+  } else {
+    FindScales(task.pages, k, first, n, factors);
   }
 }
 
-/// Scores of queries that int8 cannot hold, and of keys whose scale leaves no room, from their own numbers.
-inline HWY_NOINLINE void RescueScores(const Tile<float>& tile, const BlockRange& range, const float* factors) {
+/// Scores of queries that int8 cannot hold, and of keys whose scale leaves no room, from their own numbers, into
+/// s[key * key_step + row * row_step].
+inline HWY_NOINLINE void RescueScores(const Tile<float>& tile, const BlockRange& range, const float* factors, float* s,
+                                      int64_t key_step, int64_t row_step) {
   const TileTask<float>& task = tile.task;
+  uint32_t lost = 0;
+  for (int64_t j = 0; j < range.last - range.first; ++j) lost |= !leaves_room(factors[j]);
+  for (int64_t lane = 0; lane < task.n_rows; ++lane) lost |= std::isnan(tile.q_factor[lane]);
+  if (lost == 0) return;
   for (int64_t lane = 0; lane < task.n_rows; ++lane) {
     const bool whole = std::isnan(tile.q_factor[lane]);
     for (int64_t place = range.first; place < range.last; ++place) {
@@ -229,30 +242,7 @@ inline HWY_NOINLINE void RescueScores(const Tile<float>& tile, const BlockRange&
       for (int64_t i = 0; i < task.d_k; ++i) {
         sum += q[i * stride] * (static_cast<float>(k[i * task.k.stride_d]) * scales[i * task.k.scale_stride_d]);
       }
-      tile.s[place * tile.width + lane] = sum * task.scale;
-    }
-  }
-}
-
-/// The scores of a range of few rows.
-HWY_INLINE void NativeFewRowsScores(const Tile<float>& tile, const BlockRange& range, const float* factors) {
-  const TileTask<float>& task = tile.task;
-  const int64_t keys = range.last - range.first, n = dwords(task.scores, task.d_k);
-  for (int64_t j = 0; j < keys; j += kGroupKeys) {
-    const int64_t group = std::min(kGroupKeys, keys - j);
-    PrefetchAhead(tile, range.key + j, group);
-    Transpose(NativeKeys(task, range.key + j, group, tile.packed_k), group, n, tile.columns + j, kBlockKeys);
-  }
-  float sums[kBlockKeys];
-  for (int64_t r = 0; r < task.n_rows; ++r) {
-    const Dword* const q = as_dwords(tile.q) + r * n;
-    float* const s = tile.s + range.first * tile.width + r;
-    if (task.scores == Native::bf16) {
-      task.native->row_bf16(q, 1, n, as_dwords(tile.columns), kBlockKeys, keys, sums);
-      for (int64_t j = 0; j < keys; ++j) s[j * tile.width] = sums[j] * task.scale;
-    } else {
-      task.native->row_i8(q, n, as_dwords(tile.columns), kBlockKeys, keys, tile.q_start[r], sums);
-      for (int64_t j = 0; j < keys; ++j) s[j * tile.width] = sums[j] * tile.q_factor[r] * factors[j];
+      s[(place - range.first) * key_step + lane * row_step] = sum * task.scale;
     }
   }
 }
@@ -263,27 +253,24 @@ inline HWY_NOINLINE void NativeScores(const Tile<float>& tile, const BlockRange&
   const int64_t keys = range.last - range.first;
   float factors[kBlockKeys];
   if (task.scores == Native::int8) KeyFactors(task, range.key, keys, factors);
-  if (tile.few) {
-    NativeFewRowsScores(tile, range, factors);
+  // Rows that are few, but without products of their own: bound by memory all the same.
+  if (tile.width == task.native->lanes) PrefetchAhead(tile, range.key, keys);
+  const uint8_t turned = task.native->signed_keys ? 0 : 0x80;
+  const Broadcasts<float, false> rows = NativeKeys(task, range.key, keys, turned, tile.packed_k);
+  const NativeProduct product = {.a = as_dwords(rows.data),
+                                 .a_row_stride = rows.stride,
+                                 .a_step_stride = 1,
+                                 .rows = keys,
+                                 .steps = dwords(task.scores, task.d_k),
+                                 .b = as_dwords(tile.q),
+                                 .width = tile.width,
+                                 .c = tile.s + range.first * tile.width};
+  if (task.scores == Native::bf16) {
+    task.native->scores_bf16(product, task.scale);
   } else {
-    // Few rows without products of their own: bound by memory all the same.
-    if (tile.width == task.native->lanes) PrefetchAhead(tile, range.key, keys);
-    const Broadcasts<float, false> rows = NativeKeys(task, range.key, keys, tile.packed_k);
-    const NativeProduct product = {.a = as_dwords(rows.data),
-                                   .a_row_stride = rows.stride,
-                                   .a_step_stride = 1,
-                                   .rows = keys,
-                                   .steps = dwords(task.scores, task.d_k),
-                                   .b = as_dwords(tile.q),
-                                   .width = tile.width,
-                                   .c = tile.s + range.first * tile.width};
-    if (task.scores == Native::bf16) {
-      task.native->scores_bf16(product, task.scale);
-    } else {
-      task.native->scores_i8(product, tile.q_start, tile.q_factor, factors);
-    }
+    task.native->scores_i8(product, tile.q_start, tile.q_factor, factors);
+    RescueScores(tile, range, factors, tile.s + range.first * tile.width, tile.width, 1);
   }
-  if (task.scores == Native::int8) RescueScores(tile, range, factors);
 }
 
 // --- The weighted sum ---
@@ -423,10 +410,7 @@ HWY_NOINLINE void NativeWeightedSum(const Tile<float>& tile, const BlockRange& r
     return task.native->guarded_weighted_sum(product, weights, tile.correction);
   }
   task.native->round_weights(weights, as_dwords(tile.s) + first * width);
-  if (!tile.few) return task.native->weighted_sum(product, tile.correction);
-  ForFewRows(tile, state, [&](int64_t r, int64_t column, int64_t columns, float* sums) HWY_ATTR {
-    task.native->row_bf16(product.b + r, width, n, product.a + column, task.d_v, columns, sums);
-  });
+  task.native->weighted_sum(product, tile.correction);
 }
 
 }  // namespace HWY_NAMESPACE

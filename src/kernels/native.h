@@ -10,6 +10,8 @@
 
 namespace foveate::kernels {
 
+class Ahead;
+
 /// A dword, which may lie over components of any narrow type.
 using Dword = uint32_t __attribute__((may_alias));
 
@@ -21,6 +23,29 @@ struct NativeProduct {
   const Dword* b;
   int64_t width;
   float* c;
+};
+
+/// C[rows x lanes] = A[rows x steps] . B[steps x lanes] for few rows, with lanes [first, last) and what else fills vectors.
+struct NativeFewScores {
+  const Dword* a;
+  int64_t rows, steps;  ///< A's rows are adjacent
+  const Dword* b;
+  int64_t b_stride;  ///< whole vectors
+  int64_t first, last;
+  float* c;  ///< rows b_stride apart, aligned
+  Ahead* ahead;
+};
+
+/// O[rows x d] = O * correction[row] + A[rows x pairs] . V[pairs x d] for few rows.
+struct NativeFewValues {
+  const Dword* a;
+  int64_t a_stride, rows;
+  const void* const* values;  ///< rows of 2 x pairs places, of d adjacent components
+  int64_t pairs, d;
+  const float* correction;
+  float* o;  ///< rows d apart
+  Ahead* ahead;
+  int64_t row_bytes;  ///< of a value
 };
 
 /// Weights of some places of a block as float32 [2 x pairs][width], and what the value rows must still be multiplied by.
@@ -40,9 +65,10 @@ struct NativeProducts {
   void (*scores_i8)(const NativeProduct& product, const int32_t* start, const float* lane_factor,
                     const float* row_factor);
 
-  /// c[lane] = start + sum over steps of a[step] . b[step * b_stride + lane] for n lanes, and what fills the last vector:
-  /// A a query, B keys.
-  void (*row_i8)(const Dword* a, int64_t steps, const Dword* b, int64_t b_stride, int64_t n, int32_t start, float* c);
+  /// c[row][lane] = (start[row] + sum of products of A, queries, and B, keys as they are) * row_factor[row] *
+  /// lane_factor[lane].
+  void (*few_scores_i8)(const NativeFewScores& x, const int32_t* start, const float* row_factor,
+                        const float* lane_factor);
 
   /// Products of bfloat16 that want the same bits from other steps begin at multiples of so many.
   int64_t step_group = 1;
@@ -68,10 +94,12 @@ struct NativeProducts {
   /// Lanes from n on become 0.
   void (*round_rows)(const float* x, int64_t rows, int64_t width, int64_t n, Dword* out) = nullptr;
 
-  /// c[lane] = sum over steps of a[step * a_stride] . b[step * b_stride + lane] for n lanes, and what fills the last
-  /// vector. nullptr: few rows have no products of their own.
-  void (*row_bf16)(const Dword* a, int64_t a_stride, int64_t steps, const Dword* b, int64_t b_stride, int64_t n,
-                   float* c) = nullptr;
+  /// c = factor * sum of bfloat16 products. nullptr: few rows have no products of their own.
+  void (*few_scores_bf16)(const NativeFewScores& x, float factor) = nullptr;
+
+  /// o = o * correction[row] + sum of bfloat16 products of A, weights, and values of bfloat16 or of int8.
+  void (*few_values_bf16)(const NativeFewValues& x) = nullptr;
+  void (*few_values_i8)(const NativeFewValues& x) = nullptr;
 };
 
 extern const NativeProducts kAvx512Amx, kAvx512Vnni, kAvx512Bf16, kAvx2Vnni, kNeonDotprod;

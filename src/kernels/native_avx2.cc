@@ -7,6 +7,7 @@
 #include <immintrin.h>
 
 #include "hwy/base.h"
+#include "kernels/ahead.h"
 
 HWY_PUSH_ATTRIBUTES("avx2,fma,avxvnni")
 #include "kernels/native_product-inl.h"
@@ -41,28 +42,39 @@ struct ScaledI8 {
   }
 };
 
-/// One query, in A, and keys, unsigned, in the lanes.
-struct RowOfI8 {
+/// Few queries, in A, and keys, made unsigned, in the lanes.
+struct FewI8 {
   using Sum = __m256i;
   static constexpr int64_t kLanes = kWidth;
+  static constexpr int kFewSums = 8;
+  const int32_t* first;
+  const float* row_factor;
+  const float* lane_factor;
 
-  static Sum add(Sum sum, Dword a, const Dword* b) {
-    return add_quadruples(sum, load(b), _mm256_set1_epi32(static_cast<int>(a)));
+  static __m256i load(const Dword* b) {
+    return _mm256_xor_si256(kernels::load(b), _mm256_set1_epi8(static_cast<char>(0x80)));
   }
-  static void store_sum(Sum sum, float* c) { _mm256_storeu_ps(c, _mm256_cvtepi32_ps(sum)); }
+  static Sum join(Sum sum, Dword a, __m256i b) {
+    return add_quadruples(sum, b, _mm256_set1_epi32(static_cast<int>(a)));
+  }
+  Sum begin(int64_t row) const { return _mm256_set1_epi32(first[row]); }
+  void put(Sum sum, float* c, int64_t row, int64_t lane) const {
+    const __m256 scaled = _mm256_mul_ps(_mm256_cvtepi32_ps(sum), _mm256_set1_ps(row_factor[row]));
+    _mm256_storeu_ps(c, _mm256_mul_ps(scaled, _mm256_loadu_ps(lane_factor + lane)));
+  }
 };
 
 void scores_i8(const NativeProduct& x, const int32_t* start, const float* lane_factor, const float* row_factor) {
   product(x, ScaledI8{start, lane_factor, row_factor});
 }
 
-void row_i8(const Dword* a, int64_t steps, const Dword* b, int64_t b_stride, int64_t n, int32_t start, float* c) {
-  row_product<RowOfI8>(a, 1, steps, b, b_stride, n, _mm256_set1_epi32(start), c);
+void few_scores_i8(const NativeFewScores& x, const int32_t* start, const float* row_factor, const float* lane_factor) {
+  few_product(x, FewI8{start, row_factor, lane_factor});
 }
 
 }  // namespace
 
-constexpr NativeProducts kAvx2Vnni = {.lanes = kWidth, .scores_i8 = scores_i8, .row_i8 = row_i8};
+constexpr NativeProducts kAvx2Vnni = {.lanes = kWidth, .scores_i8 = scores_i8, .few_scores_i8 = few_scores_i8};
 
 }  // namespace foveate::kernels
 HWY_POP_ATTRIBUTES

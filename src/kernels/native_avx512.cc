@@ -11,6 +11,7 @@
 #include <immintrin.h>
 
 #include "hwy/base.h"
+#include "kernels/ahead.h"
 #include "kernels/native_amx.h"
 
 HWY_PUSH_ATTRIBUTES("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")
@@ -30,7 +31,6 @@ struct Bf16 {
     return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(_mm512_loadu_si512(b)), reinterpret_cast<__m512bh>(x));
   }
   static Sum start(int64_t) { return _mm512_setzero_ps(); }
-  static void store_sum(Sum sum, float* c) { _mm512_storeu_ps(c, sum); }
 };
 
 struct ScaledBf16 : Bf16 {
@@ -74,15 +74,42 @@ struct ScaledI8 {
   }
 };
 
-/// One query, in A, and keys, unsigned, in the lanes.
-struct RowOfI8 {
+/// Few queries, in A, and keys in the lanes.
+struct FewBf16 {
+  using Sum = __m512;
+  static constexpr int64_t kLanes = kWidth;
+  static constexpr int kFewSums = 16;
+  __m512 factor;
+
+  static __m512i load(const Dword* b) { return _mm512_loadu_si512(b); }
+  static Sum join(Sum sum, Dword a, __m512i b) {
+    const __m512i x = _mm512_set1_epi32(static_cast<int>(a));
+    return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(x), reinterpret_cast<__m512bh>(b));
+  }
+  static Sum begin(int64_t) { return _mm512_setzero_ps(); }
+  void put(Sum sum, float* c, int64_t, int64_t) const { _mm512_storeu_ps(c, _mm512_mul_ps(sum, factor)); }
+};
+
+/// The same, keys made unsigned.
+struct FewI8 {
   using Sum = __m512i;
   static constexpr int64_t kLanes = kWidth;
+  static constexpr int kFewSums = 16;
+  const int32_t* first;
+  const float* row_factor;
+  const float* lane_factor;
 
-  static Sum add(Sum sum, Dword a, const Dword* b) {
-    return add_quadruples(sum, _mm512_loadu_si512(b), _mm512_set1_epi32(static_cast<int>(a)));
+  static __m512i load(const Dword* b) {
+    return _mm512_xor_si512(_mm512_loadu_si512(b), _mm512_set1_epi8(static_cast<char>(0x80)));
   }
-  static void store_sum(Sum sum, float* c) { _mm512_storeu_ps(c, _mm512_cvtepi32_ps(sum)); }
+  static Sum join(Sum sum, Dword a, __m512i b) {
+    return add_quadruples(sum, b, _mm512_set1_epi32(static_cast<int>(a)));
+  }
+  Sum begin(int64_t row) const { return _mm512_set1_epi32(first[row]); }
+  void put(Sum sum, float* c, int64_t row, int64_t lane) const {
+    const __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(sum), _mm512_set1_ps(row_factor[row]));
+    _mm512_storeu_ps(c, _mm512_mul_ps(scaled, _mm512_loadu_ps(lane_factor + lane)));
+  }
 };
 
 void scores_bf16(const NativeProduct& x, float factor) {
@@ -161,36 +188,136 @@ void guarded_weighted_sum(const NativeProduct& x, const NativeWeights& w, const 
   }
 }
 
-void row_bf16(const Dword* a, int64_t a_stride, int64_t steps, const Dword* b, int64_t b_stride, int64_t n, float* c) {
-  row_product<Bf16>(a, a_stride, steps, b, b_stride, n, _mm512_setzero_ps(), c);
+void few_scores_bf16(const NativeFewScores& x, float factor) { few_product(x, FewBf16{_mm512_set1_ps(factor)}); }
+
+void few_scores_i8(const NativeFewScores& x, const int32_t* start, const float* row_factor, const float* lane_factor) {
+  few_product(x, FewI8{start, row_factor, lane_factor});
 }
 
-void row_i8(const Dword* a, int64_t steps, const Dword* b, int64_t b_stride, int64_t n, int32_t start, float* c) {
-  row_product<RowOfI8>(a, 1, steps, b, b_stride, n, _mm512_set1_epi32(start), c);
+/// Two rows of 32 bfloat16 as pairs. Interleaving goes by blocks of four: sums are put into order where they are stored.
+struct Bf16Values {
+  using Element = uint16_t;
+
+  static void load(const Element* even, const Element* odd, __mmask32 there, __m512i pairs[2]) {
+    const __m512i low = _mm512_maskz_loadu_epi16(there, even), high = _mm512_maskz_loadu_epi16(there, odd);
+    pairs[0] = _mm512_unpacklo_epi16(low, high);
+    pairs[1] = _mm512_unpackhi_epi16(low, high);
+  }
+  static void order(__m512 sums[2]) {
+    const __m512i first = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
+    const __m512i second = _mm512_setr_epi32(8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
+    const __m512 low = sums[0], high = sums[1];
+    sums[0] = _mm512_permutex2var_ps(low, first, high);
+    sums[1] = _mm512_permutex2var_ps(low, second, high);
+  }
+};
+
+/// Two rows of 32 int8 as pairs of bfloat16: a small integer's float32 ends in sixteen zeros.
+struct I8Values {
+  using Element = int8_t;
+
+  static __m512i floats(__m128i x) { return _mm512_castps_si512(_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(x))); }
+  static __m512i joined(__m128i even, __m128i odd) {
+    return _mm512_or_si512(_mm512_srli_epi32(floats(even), 16), floats(odd));
+  }
+  static void load(const Element* even, const Element* odd, __mmask32 there, __m512i pairs[2]) {
+    const __m256i low = _mm256_maskz_loadu_epi8(there, even), high = _mm256_maskz_loadu_epi8(there, odd);
+    pairs[0] = joined(_mm256_castsi256_si128(low), _mm256_castsi256_si128(high));
+    pairs[1] = joined(_mm256_extracti128_si256(low, 1), _mm256_extracti128_si256(high, 1));
+  }
+  static void order(__m512[2]) {}
+};
+
+/// Columns [column, column + 32 NU), `there` of the last 32, of MR rows.
+template <int MR, int NU, class Kind>
+inline __attribute__((always_inline)) void few_columns(const NativeFewValues& x, int64_t row, int64_t column,
+                                                       __mmask32 there) {
+  using Element = typename Kind::Element;
+  constexpr int kCycles = MR * NU < 5 ? 5 : MR * NU;
+  const bool first = row == 0 && column == 0;
+  __m512 sum[MR][NU][2];
+#pragma GCC unroll 8
+  for (int m = 0; m < MR; ++m) {
+#pragma GCC unroll 4
+    for (int u = 0; u < NU; ++u) sum[m][u][0] = sum[m][u][1] = _mm512_setzero_ps();
+  }
+  const Dword* a = x.a + row * x.a_stride;
+  for (int64_t pair = 0; pair < x.pairs; ++pair, ++a) {
+    first ? x.ahead->reads(2 * x.row_bytes) : x.ahead->waits(kCycles);
+    const Element* const even = static_cast<const Element*>(x.values[2 * pair]) + column;
+    const Element* const odd = static_cast<const Element*>(x.values[2 * pair + 1]) + column;
+    __m512i value[NU][2];
+#pragma GCC unroll 4
+    for (int u = 0; u < NU; ++u) Kind::load(even + 32 * u, odd + 32 * u, there, value[u]);
+#pragma GCC unroll 8
+    for (int m = 0; m < MR; ++m) {
+      const auto weight = reinterpret_cast<__m512bh>(_mm512_set1_epi32(static_cast<int>(a[m * x.a_stride])));
+#pragma GCC unroll 4
+      for (int u = 0; u < NU; ++u) {
+        sum[m][u][0] = _mm512_dpbf16_ps(sum[m][u][0], weight, reinterpret_cast<__m512bh>(value[u][0]));
+        sum[m][u][1] = _mm512_dpbf16_ps(sum[m][u][1], weight, reinterpret_cast<__m512bh>(value[u][1]));
+      }
+    }
+  }
+#pragma GCC unroll 8
+  for (int m = 0; m < MR; ++m) {
+    const __m512 correction = _mm512_set1_ps(x.correction[row + m]);
+#pragma GCC unroll 4
+    for (int u = 0; u < NU; ++u) {
+      Kind::order(sum[m][u]);
+      for (int half = 0; half < 2; ++half) {
+        float* const to = x.o + (row + m) * x.d + column + 32 * u + 16 * half;
+        const auto lanes = static_cast<__mmask16>(there >> (16 * half));
+        const __m512 before = _mm512_maskz_loadu_ps(lanes, to);
+        _mm512_mask_storeu_ps(to, lanes, _mm512_fmadd_ps(before, correction, sum[m][u][half]));
+      }
+    }
+  }
 }
+
+template <class Kind>
+struct FewValuesOf {
+  const NativeFewValues& x;
+
+  template <int MR>
+  void rows(int64_t row) const {
+    constexpr int kMost = 8 / MR, kUnits = kMost < 1 ? 1 : kMost < 4 ? kMost : 4;
+    constexpr __mmask32 kAll = 0xffffffff;
+    int64_t column = 0;
+    for (; column + 32 * kUnits <= x.d; column += 32 * kUnits) few_columns<MR, kUnits, Kind>(x, row, column, kAll);
+    for (; column + 32 <= x.d; column += 32) few_columns<MR, 1, Kind>(x, row, column, kAll);
+    if (column < x.d) few_columns<MR, 1, Kind>(x, row, column, kAll >> (32 - (x.d - column)));
+  }
+};
+
+void few_values_bf16(const NativeFewValues& x) { by_row_groups(x.rows, FewValuesOf<Bf16Values>{x}); }
+
+void few_values_i8(const NativeFewValues& x) { by_row_groups(x.rows, FewValuesOf<I8Values>{x}); }
 
 }  // namespace
 
 constexpr NativeProducts kAvx512Amx = {.lanes = kWidth,
                                        .scores_i8 = scores_i8,
-                                       .row_i8 = row_i8,
+                                       .few_scores_i8 = few_scores_i8,
                                        .step_group = kAmxSteps,
                                        .scores_bf16 = amx_scores_bf16,
                                        .round_weights = round_weights,
                                        .weighted_sum = amx_weighted_sum,
                                        .add_bf16 = amx_add_bf16,
                                        .round_rows = round_rows};
-constexpr NativeProducts kAvx512Vnni = {.lanes = kWidth, .scores_i8 = scores_i8, .row_i8 = row_i8};
+constexpr NativeProducts kAvx512Vnni = {.lanes = kWidth, .scores_i8 = scores_i8, .few_scores_i8 = few_scores_i8};
 constexpr NativeProducts kAvx512Bf16 = {.lanes = kWidth,
                                         .scores_i8 = scores_i8,
-                                        .row_i8 = row_i8,
+                                        .few_scores_i8 = few_scores_i8,
                                         .scores_bf16 = scores_bf16,
                                         .round_weights = round_weights,
                                         .weighted_sum = weighted_sum,
                                         .guarded_weighted_sum = guarded_weighted_sum,
                                         .add_bf16 = add_bf16,
                                         .round_rows = round_rows,
-                                        .row_bf16 = row_bf16};
+                                        .few_scores_bf16 = few_scores_bf16,
+                                        .few_values_bf16 = few_values_bf16,
+                                        .few_values_i8 = few_values_i8};
 
 }  // namespace foveate::kernels
 HWY_POP_ATTRIBUTES

@@ -8,6 +8,7 @@
 #include <arm_neon.h>
 
 #include "hwy/base.h"
+#include "kernels/ahead.h"
 
 #ifdef __clang__
 HWY_PUSH_ATTRIBUTES("dotprod")
@@ -35,21 +36,37 @@ struct ScaledI8 {
   void store(Sum sum, float* c, int64_t lane, int64_t row) const {
     vst1q_f32(c, vmulq_n_f32(vmulq_f32(vcvtq_f32_s32(sum), vld1q_f32(lane_factor + lane)), row_factor[row]));
   }
-  static void store_sum(Sum sum, float* c) { vst1q_f32(c, vcvtq_f32_s32(sum)); }
+};
+
+/// Few queries, in A, and keys in the lanes.
+struct FewI8 {
+  using Sum = int32x4_t;
+  static constexpr int64_t kLanes = kWidth;
+  static constexpr int kFewSums = 16;
+  const int32_t* first;
+  const float* row_factor;
+  const float* lane_factor;
+
+  static int8x16_t load(const Dword* b) { return vreinterpretq_s8_u32(vld1q_u32(b)); }
+  static Sum join(Sum sum, Dword a, int8x16_t b) { return vdotq_s32(sum, b, vreinterpretq_s8_u32(vdupq_n_u32(a))); }
+  Sum begin(int64_t row) const { return vdupq_n_s32(first[row]); }
+  void put(Sum sum, float* c, int64_t row, int64_t lane) const {
+    vst1q_f32(c, vmulq_f32(vmulq_n_f32(vcvtq_f32_s32(sum), row_factor[row]), vld1q_f32(lane_factor + lane)));
+  }
 };
 
 void scores_i8(const NativeProduct& x, const int32_t* start, const float* lane_factor, const float* row_factor) {
   product(x, ScaledI8{start, lane_factor, row_factor});
 }
 
-void row_i8(const Dword* a, int64_t steps, const Dword* b, int64_t b_stride, int64_t n, int32_t start, float* c) {
-  row_product<ScaledI8>(a, 1, steps, b, b_stride, n, vdupq_n_s32(start), c);
+void few_scores_i8(const NativeFewScores& x, const int32_t* start, const float* row_factor, const float* lane_factor) {
+  few_product(x, FewI8{start, row_factor, lane_factor});
 }
 
 }  // namespace
 
 constexpr NativeProducts kNeonDotprod = {
-    .lanes = kWidth, .signed_keys = true, .scores_i8 = scores_i8, .row_i8 = row_i8};
+    .lanes = kWidth, .signed_keys = true, .scores_i8 = scores_i8, .few_scores_i8 = few_scores_i8};
 
 }  // namespace foveate::kernels
 HWY_POP_ATTRIBUTES

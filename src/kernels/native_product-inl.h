@@ -64,28 +64,79 @@ void product(const NativeProduct& x, const Kind& kind) {
   }
 }
 
-/// c[lane] = the sums of NV vectors of lanes from `lane` on, for the one row A.
-template <int NV, class Kind>
-inline __attribute__((always_inline)) void row_kernel(const Dword* a, int64_t a_stride, int64_t steps, const Dword* b,
-                                                      int64_t b_stride, typename Kind::Sum start, float* c) {
-  typename Kind::Sum sum[NV];
-  for (int v = 0; v < NV; ++v) sum[v] = start;
-  for (int64_t step = 0; step < steps; ++step, b += b_stride) {
-#pragma GCC unroll 4
-    for (int v = 0; v < NV; ++v) sum[v] = Kind::add(sum[v], a[step * a_stride], b + v * Kind::kLanes);
+/// Lanes [lane, lane + NV vectors) of MR rows of few. A Kind of few rows has a vector of B as load(b), and takes it as
+/// join(sum, a, b).
+template <int MR, int NV, class Kind>
+inline __attribute__((always_inline)) void few_kernel(const NativeFewScores& x, const Kind& kind, int64_t row,
+                                                      int64_t lane) {
+  // Two instructions a cycle, each some cycles behind the one whose sum it takes.
+  constexpr int kCycles = MR * NV / 2 < 5 ? 5 : MR * NV / 2;
+  typename Kind::Sum sum[MR][NV];
+#pragma GCC unroll 8
+  for (int m = 0; m < MR; ++m) {
+#pragma GCC unroll 8
+    for (int v = 0; v < NV; ++v) sum[m][v] = kind.begin(row + m);
   }
-  for (int v = 0; v < NV; ++v) Kind::store_sum(sum[v], c + v * Kind::kLanes);
+  const Dword* a = x.a + row * x.steps;
+  const Dword* b = x.b + lane;
+  for (int64_t step = 0; step < x.steps; ++step, ++a, b += x.b_stride) {
+    if (step % 8 == 0) x.ahead->waits(8 * kCycles);
+    decltype(Kind::load(b)) vector[NV];
+#pragma GCC unroll 8
+    for (int v = 0; v < NV; ++v) vector[v] = Kind::load(b + v * Kind::kLanes);
+#pragma GCC unroll 8
+    for (int m = 0; m < MR; ++m) {
+#pragma GCC unroll 8
+      for (int v = 0; v < NV; ++v) sum[m][v] = Kind::join(sum[m][v], a[m * x.steps], vector[v]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int m = 0; m < MR; ++m) {
+#pragma GCC unroll 8
+    for (int v = 0; v < NV; ++v) {
+      const int64_t at = lane + v * Kind::kLanes;
+      kind.put(sum[m][v], x.c + (row + m) * x.b_stride + at, row + m, at);
+    }
+  }
 }
 
-/// The same for n lanes rounded up to whole vectors, which b's rows and c have room for.
-template <class Kind>
-void row_product(const Dword* a, int64_t a_stride, int64_t steps, const Dword* b, int64_t b_stride, int64_t n,
-                 typename Kind::Sum start, float* c) {
-  int64_t i = 0;
-  for (; i + 3 * Kind::kLanes < n; i += 4 * Kind::kLanes) {
-    row_kernel<4, Kind>(a, a_stride, steps, b + i, b_stride, start, c + i);
+template <int MR, class Kind>
+void few_rows(const NativeFewScores& x, const Kind& kind, int64_t row) {
+  constexpr int kMost = Kind::kFewSums / MR, NV = kMost < 4 ? kMost : 4;
+  constexpr int64_t kStep = NV * Kind::kLanes;
+  for (int64_t lane = x.first / kStep * kStep; lane < x.last; lane += kStep) few_kernel<MR, NV>(x, kind, row, lane);
+}
+
+/// All rows by eights, fours, twos and ones: body.template rows<MR>(first row).
+template <class Body>
+inline __attribute__((always_inline)) void by_row_groups(int64_t n, const Body& body) {
+  int64_t row = 0;
+  for (; row + 8 <= n; row += 8) body.template rows<8>(row);
+  if (row + 4 <= n) {
+    body.template rows<4>(row);
+    row += 4;
   }
-  for (; i < n; i += Kind::kLanes) row_kernel<1, Kind>(a, a_stride, steps, b + i, b_stride, start, c + i);
+  if (row + 2 <= n) {
+    body.template rows<2>(row);
+    row += 2;
+  }
+  if (row < n) body.template rows<1>(row);
+}
+
+template <class Kind>
+struct FewScoresOf {
+  const NativeFewScores& x;
+  const Kind& kind;
+
+  template <int MR>
+  void rows(int64_t row) const {
+    few_rows<MR>(x, kind, row);
+  }
+};
+
+template <class Kind>
+void few_product(const NativeFewScores& x, const Kind& kind) {
+  by_row_groups(x.rows, FewScoresOf<Kind>{x, kind});
 }
 
 }  // namespace

@@ -12,11 +12,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "foveate/float16.h"
 #include "hwy/highway.h"
 #include "kernels/gemm-inl.h"
+#include "kernels/pages.h"
 #include "kernels/tile.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -86,26 +88,6 @@ HWY_INLINE void ConvertRow(const E* from, int64_t stride, int64_t n, T* to) {
   for (; i < n; ++i) to[i] = static_cast<T>(from[i * stride]);
 }
 
-/// The page, of sequence-wide number `index`, that a block table names.
-HWY_INLINE int64_t PageAt(const Pages& pages, int64_t index) {
-  return pages.dtype == DType::i64 ? static_cast<const int64_t*>(pages.table)[index * pages.stride]
-                                   : static_cast<const int32_t*>(pages.table)[index * pages.stride];
-}
-
-/// Keys that lie at one stride: from `offset` elements after the source's data, and their scales likewise.
-struct Run {
-  int64_t n;
-  int64_t offset, scale_offset;
-};
-
-/// The run that key `first` begins, of at most n keys.
-HWY_INLINE Run RunAt(const Pages& pages, const RowSource& source, int64_t first, int64_t n) {
-  if (pages.table == nullptr) return {n, first * source.stride, first * source.scale_stride};
-  const int64_t page = PageAt(pages, first / pages.size), row = first % pages.size;
-  return {std::min(n, pages.size - row), page * source.page_stride + row * source.stride,
-          page * source.scale_page_stride + row * source.scale_stride};
-}
-
 /// The same of int8, each times its scale; scales are `scale_stride` apart, 0 for one of the whole row.
 HWY_INLINE void ConvertRow(const int8_t* from, int64_t stride, const float* scales, int64_t scale_stride, int64_t n,
                            float* to) {
@@ -161,6 +143,62 @@ HWY_INLINE Broadcasts<T, false> RowsOf(const Pages& pages, const RowSource& sour
     }
   });
   return {packed, depth};
+}
+
+/// Whether a source's rows are adjacent elements that fill dwords where they lie.
+HWY_INLINE bool LieInDwords(const RowSource& source, int64_t depth) {
+  const int64_t parts = static_cast<int64_t>(sizeof(float)) / size_of(source.dtype);
+  return source.stride_d == 1 && source.stride % parts == 0 && source.page_stride % parts == 0 && depth % parts == 0 &&
+         reinterpret_cast<uintptr_t>(source.data) % sizeof(float) == 0;
+}
+
+/// rows[j] = the row of key first + j where it lies, seen as elements of T.
+template <class T>
+HWY_INLINE void FindRows(const Pages& pages, const RowSource& source, int64_t first, int64_t n, const T** rows) {
+  const int64_t size = size_of(source.dtype);
+  for (int64_t done = 0; done < n;) {
+    const Run run = RunAt(pages, source, first + done, n - done);
+    const char* row = static_cast<const char*>(source.data) + run.offset * size;
+    for (int64_t j = 0; j < run.n; ++j, row += source.stride * size) {
+      rows[done + j] = static_cast<const T*>(static_cast<const void*>(row));
+    }
+    done += run.n;
+  }
+}
+
+/// The rows of keys [first, first + n) seen as depth adjacent elements of T each: in place where they lie in one run, else
+/// copied to `packed`.
+template <class T>
+HWY_INLINE Broadcasts<T, false> RowsAsTheyLie(const Pages& pages, const RowSource& source, int64_t first, int64_t n,
+                                              int64_t depth, T* packed) {
+  const int64_t size = size_of(source.dtype), of_one = static_cast<int64_t>(sizeof(T)) / size;
+  const auto row_at = [&](int64_t offset) {
+    return static_cast<const T*>(static_cast<const void*>(static_cast<const char*>(source.data) + offset * size));
+  };
+  Run run = RunAt(pages, source, first, n);
+  if (run.n == n) return {row_at(run.offset), source.stride / of_one};
+  for (int64_t done = 0; done < n; done += run.n) {
+    run = RunAt(pages, source, first + done, n - done);
+    for (int64_t j = 0; j < run.n; ++j) {
+      std::memcpy(packed + (done + j) * depth, row_at(run.offset + j * source.stride),
+                  static_cast<size_t>(depth) * sizeof(T));
+    }
+  }
+  return {packed, depth};
+}
+
+/// scales[j] = the scale of the row of key first + j, for scales of rows.
+HWY_INLINE void FindScales(const Pages& pages, const RowSource& source, int64_t first, int64_t n, float* scales) {
+  for (int64_t done = 0; done < n;) {
+    const Run run = RunAt(pages, source, first + done, n - done);
+    const float* const from = source.scales + run.scale_offset;
+    if (source.scale_stride == 1) {
+      std::memcpy(scales + done, from, static_cast<size_t>(run.n) * sizeof(float));
+    } else {
+      for (int64_t j = 0; j < run.n; ++j) scales[done + j] = from[j * source.scale_stride];
+    }
+    done += run.n;
+  }
 }
 
 }  // namespace HWY_NAMESPACE

@@ -25,6 +25,7 @@
 #include "kernels/gemm-inl.h"
 #include "kernels/multiply_add-inl.h"
 #include "kernels/native-inl.h"
+#include "kernels/native_few_rows-inl.h"
 #include "kernels/rows-inl.h"
 #include "kernels/tanh_scores.h"
 #include "kernels/tile.h"
@@ -259,10 +260,12 @@ template <size_t NV, class D, class T>
 HWY_INLINE void KeyProducts(D d, const Tile<T>& tile, const BlockRange& range) {
   const TileTask<T>& task = tile.task;
   if (kRivals && task.tanh != nullptr) return SumsOfTanh(tile, range);
+  if constexpr (NV == 1 && !HWY_ARCH_WASM) {
+    if (tile.few) return FewRowsScoresInLanes(tile, range);
+  }
   if constexpr (kNativeProducts && std::is_same_v<T, float>) {
     if (task.scores != Native::none) return NativeScores(tile, range);
   }
-  if (NV == 1 && !HWY_ARCH_WASM && tile.few) return FewRowsScores(d, tile, range);
   const int64_t keys = range.last - range.first;
   const Broadcasts<T, false> rows = RowsOf(task.pages, task.k, range.key, keys, task.d_k, tile.packed_k);
   if (range.by_vectors) {

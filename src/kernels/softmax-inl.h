@@ -190,15 +190,12 @@ HWY_INLINE void WeightedSum(D d, const Tile<T>& tile, const BlockRange& range, c
       return NativeWeightedSum(tile, range, state, [&]() HWY_ATTR { MarkForbidden(d, tile, range); });
   }
   const int64_t keys = range.last - range.first;
-  const bool few = NV == 1 && !HWY_ARCH_WASM && tile.few && (task.v.stride_d == 1 || task.d_v <= 1);
-  if (few && !range.partial) return FewRowsWeightedSum(d, tile, range, state);
   const Broadcasts<T, false> values = ValuesOf(tile, range);
   if (range.partial && !AllFinite(d, values, keys, task.d_v)) {
     MarkForbidden(d, tile, range);
     GuardedWeightedSum(d, tile, range, values, state);
     return;
   }
-  if (few) return FewRowsWeightedSum(d, tile, range, state);
   if (range.by_vectors) {
     return ForEachVectorSeeing<NV>(tile, range, [&](int64_t lane, const Places& places) HWY_ATTR {
       const Broadcasts<T, true> seen = {values.row(places.first - range.first), values.stride};

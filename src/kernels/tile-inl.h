@@ -19,6 +19,7 @@
 #include "hwy/highway.h"
 #include "kernels/dropout-inl.h"
 #include "kernels/exp-inl.h"
+#include "kernels/few_rows_walk-inl.h"
 #include "kernels/gemm-inl.h"
 #include "kernels/native-inl.h"
 #include "kernels/rows-inl.h"
@@ -37,17 +38,40 @@ namespace hn = hwy::HWY_NAMESPACE;
 /// costs only weights that add less than 2^-86 of such a sum.
 inline constexpr double kLowered = 0x1p-40;
 
+/// A range of few rows joins a split's state; false if none of its keys takes part in any row. From the first range on,
+/// state.o lies row by row.
+template <size_t NV, class D, class T>
+HWY_INLINE bool WalkFewRows(D d, const Tile<T>& tile, BlockRange& range, bool begun, const State<T>& state, T lowered,
+                            Ahead& ahead) {
+  alignas(64) T s[kMostFewRows * kBlockKeys];
+  BeginAhead(tile, range, ahead);
+  if (!FinishedFewRowsScores(d, tile, range, ahead, s)) return false;
+  if (!begun) Clear(d, tile, state);
+  FewRowsSoftmax(tile, range, state, s);
+  ChangeFewRowsWeights(tile, range, lowered, s);
+  JoinFewRows<NV>(d, tile, range, state, ahead, s);
+  return true;
+}
+
 /// The state of one split's keys; false if none takes part in any row, and the state was left as it is: an empty one changes
 /// nothing where it is merged. Weights are multiplied by `lowered` after they are summed into l.
 template <size_t NV, class D, class T>
 HWY_NOINLINE bool WalkSplit(D d, const Tile<T>& tile, int64_t split, const State<T>& state, T lowered) {
   bool begun = false;
+  Ahead ahead = AheadOf(tile);
   if (!MayKeepBlocks(tile, split * kSplitKeys, (split + 1) * kSplitKeys)) return false;
   constexpr int64_t kBlocks = kSplitKeys / kBlockKeys;
   for (int64_t block = split * kBlocks; block < (split + 1) * kBlocks; ++block) {
     BlockRange range = RangeOf(tile, block);
+    if (range.first >= range.last) continue;
+    if constexpr (NV == 1 && !HWY_ARCH_WASM) {
+      if (tile.few) {
+        begun |= WalkFewRows<NV>(d, tile, range, begun, state, lowered, ahead);
+        continue;
+      }
+    }
     range.by_vectors = DivideRange<NV>(tile, range);
-    if (range.first >= range.last || !Scores<NV>(d, tile, range)) continue;
+    if (!Scores<NV>(d, tile, range)) continue;
     if (!begun) Clear(d, tile, state);
     begun = true;
     Softmax(d, tile, range, state);
@@ -59,6 +83,9 @@ HWY_NOINLINE bool WalkSplit(D d, const Tile<T>& tile, int64_t split, const State
       });
     }
     WeightedSum<NV>(d, tile, range, state);
+  }
+  if constexpr (NV == 1 && !HWY_ARCH_WASM) {
+    if (tile.few && begun) TurnOutputs(tile, state, true);
   }
   return begun;
 }
@@ -166,31 +193,27 @@ HWY_NOINLINE bool FiniteOutputs(D d, const Tile<T>& tile, const State<T>& state)
   return hn::AllTrue(d, hn::Eq(hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3)), zero));
 }
 
-/// The rows' o where all have one of adjacent components, as far from row to row; nullptr where not.
-template <class T>
-HWY_INLINE T* EvenOutputs(const TileTask<T>& task, int64_t& stride) {
-  const auto o_of = [&](int64_t r) HWY_ATTR { return static_cast<T*>(task.rows[r].o); };
-  if (task.o_stride != 1 && task.d_v > 1) return nullptr;
-  stride = task.n_rows > 1 && o_of(1) != nullptr ? o_of(1) - o_of(0) : 0;
-  for (int64_t r = 1; r < task.n_rows; ++r) {
-    if (o_of(r) == nullptr || o_of(r) != o_of(0) + r * stride) return nullptr;
-  }
-  return o_of(0);
-}
-
 /// Writes the rows' o, of element type E, from a normalised state: straight to where they lie, or by way of tile.packed_v.
 template <class E, class T>
 HWY_NOINLINE void StoreOutputs(const Tile<T>& tile, const State<T>& state) {
   const TileTask<T>& task = tile.task;
-  if constexpr (std::is_same_v<E, T>) {
-    int64_t stride;
-    if (T* const o = EvenOutputs(task, stride)) {
-      return Transpose(Broadcasts<T, false>{state.o, tile.width}, task.d_v, task.n_rows, o, stride);
-    }
-  }
   for (int64_t first = 0; first < task.n_rows; first += kBlockKeys) {
     const int64_t n = std::min(kBlockKeys, task.n_rows - first);
-    Transpose(Broadcasts<T, false>{state.o + first, tile.width}, task.d_v, n, tile.packed_v, task.d_v);
+    const Broadcasts<T, false> components = {state.o + first, tile.width};
+    if constexpr (std::is_same_v<E, T>) {
+      T* rows[kBlockKeys];
+      bool there = task.o_stride == 1 || task.d_v <= 1;
+      for (int64_t r = 0; r < n; ++r) {
+        rows[r] = static_cast<T*>(task.rows[first + r].o);
+        there &= rows[r] != nullptr;
+      }
+      int64_t stride = 0;
+      if (there && AtOneStride(rows, n, stride)) {
+        Transpose(components, task.d_v, n, rows[0], stride);
+        continue;
+      }
+    }
+    Transpose(components, task.d_v, n, tile.packed_v, task.d_v);
     for (int64_t r = 0; r < n; ++r) {
       E* const o = static_cast<E*>(task.rows[first + r].o);
       const T* const from = tile.packed_v + r * task.d_v;

@@ -49,12 +49,11 @@ struct Places {
   int64_t first, last;
 };
 
-/// Whether a tile's rows are so few that the products go row by row (few_rows-inl.h): two of 16 lanes, four where the tile
-/// kernel would convert the keys first, and one of fewer lanes. (AVX-512, head_dim 128, in L2, ns a key by rows and by tile:
-/// float32, 2 rows: 45; 4 rows: 60 and 53; bfloat16, 4 rows: 50 and 74.) Both give the same bits.
-/// Not in WebAssembly: a page decodes nothing, and loads 2 KB less.
-constexpr bool are_few(int64_t n_rows, int64_t lanes, bool converted) {
-  return !HWY_ARCH_WASM && n_rows <= std::max<int64_t>(1, lanes / (converted ? 4 : 8));
+/// Rows whose products may go row by row (few_rows-inl.h), at most: those of one vector, and no more than registers hold
+/// sums of. Both ways give the same bits. Not in WebAssembly: a page decodes nothing, and loads 2 KB less.
+inline constexpr int64_t kMostFewRows = 8;
+constexpr bool are_few(int64_t n_rows, int64_t lanes) {
+  return !HWY_ARCH_WASM && n_rows <= std::min(kMostFewRows, lanes);
 }
 
 /// Whether the products that the task wants of its native table are there for few rows.
@@ -62,7 +61,7 @@ template <class T>
 HWY_INLINE bool HasFewRows(const TileTask<T>& task) {
   if constexpr (!kNativeProducts) return true;
   const bool bf16 = task.scores == Native::bf16 || task.values != Native::none;
-  return !bf16 || task.native->row_bf16 != nullptr;
+  return !bf16 || task.native->few_scores_bf16 != nullptr;
 }
 
 template <class T>
@@ -75,7 +74,7 @@ struct Tile {
 
   const unsigned char* blocks = nullptr;  ///< the row of blocks, where all rows have the same
 
-  bool few;  ///< so few rows that the products go row by row (few_rows-inl.h)
+  bool few;  ///< so few rows that the products go row by row (few_rows_walk-inl.h)
 
   T* q = nullptr;         ///< [d_k][width]; of few rows: [n_rows][d_k]
   T* s = nullptr;         ///< [kBlockKeys][width]: scores, then weights
@@ -113,8 +112,7 @@ HWY_INLINE Tile<T> MakeTile(const TileTask<T>& task, int64_t width) {
                .covered_end = task.n_kv,
                .begins = {},
                .ends = {},
-               .few = !(kRivals && task.tanh != nullptr) &&
-                      are_few(task.n_rows, lanes, task.k.dtype != dtype_of<T>()) && HasFewRows(task)};
+               .few = !(kRivals && task.tanh != nullptr) && are_few(task.n_rows, lanes) && HasFewRows(task)};
   tile.q = take(task.d_k * width);
   tile.s = take(kBlockKeys * width);
   tile.additive = take(kBlockKeys * width);
@@ -191,6 +189,19 @@ HWY_INLINE void LoadLanes(const Tile<T>& tile) {
   if (tile.few) std::fill(tile.s, tile.s + kBlockKeys * tile.width, T{0});
 }
 
+/// Whether n rows, from the first on, lie at one stride. Addresses are numbers here: rows may lie in several arrays.
+template <class T>
+HWY_INLINE bool AtOneStride(const T* const* rows, int64_t n, int64_t& stride) {
+  const auto at = [&](int64_t r) HWY_ATTR { return static_cast<int64_t>(reinterpret_cast<uintptr_t>(rows[r])); };
+  constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+  const int64_t bytes = n > 1 ? at(1) - at(0) : 0;
+  for (int64_t r = 2; r < n; ++r) {
+    if (at(r) - at(r - 1) != bytes) return false;
+  }
+  stride = bytes / kSize;
+  return bytes % kSize == 0;
+}
+
 /// Brings the queries into tile.q, `depth` elements each, transposed unless they are few: zeros for lanes without one.
 /// query(r, packed) says where those of row r lie adjacent, perhaps after putting them to `packed`.
 template <class T, class Query>
@@ -209,21 +220,24 @@ HWY_INLINE void ForQueryRows(const Tile<T>& tile, int64_t depth, const Query& qu
     }
     return;
   }
-  // As many rows at a time as there is room for.
+  // As many rows at a time as there is room for: from where they lie at one stride, or by way of tile.packed_k.
   for (int64_t first = 0; first < tile.width; first += kBlockKeys) {
     const int64_t n = std::min(kBlockKeys, tile.width - first);
     const T* rows[kBlockKeys];
-    T* zeros = nullptr;
     for (int64_t r = 0; r < n; ++r) {
-      T* const packed = tile.packed_k + r * task.d_k;
-      if (there(first + r)) {
-        rows[r] = query(first + r, packed);
-        continue;
-      }
-      if (zeros == nullptr) std::fill(zeros = packed, packed + depth, T{0});
-      rows[r] = zeros;
+      T* const packed = tile.packed_k + r * depth;
+      rows[r] = there(first + r) ? query(first + r, packed) : std::fill_n(packed, depth, T{0}) - depth;
     }
-    TransposeRows(rows, n, depth, tile.q + first, tile.width, [](int64_t) {});
+    int64_t stride = 0;
+    if (AtOneStride(rows, n, stride)) {
+      Transpose(Broadcasts<T, false>{rows[0], stride}, n, depth, tile.q + first, tile.width);
+      continue;
+    }
+    for (int64_t r = 0; r < n; ++r) {
+      T* const packed = tile.packed_k + r * depth;
+      if (rows[r] != packed) std::memcpy(packed, rows[r], static_cast<size_t>(depth) * sizeof(T));
+    }
+    Transpose(Broadcasts<T, false>{tile.packed_k, depth}, n, depth, tile.q + first, tile.width);
   }
 }
 

@@ -30,9 +30,6 @@ inline constexpr int64_t kSquare = 8;
 inline constexpr int64_t kSquare = 4;
 #endif
 
-/// Rows that are transposed at a time.
-inline constexpr int64_t kGroupRows = 16;
-
 /// Copies an element that may be a pair of narrower ones.
 template <class T>
 HWY_INLINE void CopyBits(const T* from, T* to) {
@@ -54,12 +51,12 @@ HWY_INLINE void TransposeBlocks(D d, V& v0, V& v1, V& v2, V& v3) {
   v3 = hn::BitCast(d, hn::InterleaveUpper(wide, high01, high23));
 }
 
-/// to[i * stride + j] = rows[j][first + i] for 4 x 4 elements of 4 bytes.
+/// to[i * stride + j] = rows.row(j)[first + i] for 4 x 4 elements of 4 bytes.
 template <class T>
-HWY_INLINE void TransposeFour(const T* const* rows, int64_t first, T* to, int64_t stride) {
+HWY_INLINE void TransposeFour(Broadcasts<T, false> rows, int64_t first, T* to, int64_t stride) {
   const hn::FixedTag<T, 4> d;
-  auto v0 = hn::LoadU(d, rows[0] + first), v1 = hn::LoadU(d, rows[1] + first);
-  auto v2 = hn::LoadU(d, rows[2] + first), v3 = hn::LoadU(d, rows[3] + first);
+  auto v0 = hn::LoadU(d, rows.row(0) + first), v1 = hn::LoadU(d, rows.row(1) + first);
+  auto v2 = hn::LoadU(d, rows.row(2) + first), v3 = hn::LoadU(d, rows.row(3) + first);
   TransposeBlocks(d, v0, v1, v2, v3);
   hn::StoreU(v0, d, to);
   hn::StoreU(v1, d, to + stride);
@@ -67,15 +64,17 @@ HWY_INLINE void TransposeFour(const T* const* rows, int64_t first, T* to, int64_
   hn::StoreU(v3, d, to + 3 * stride);
 }
 
-/// The same for a whole square.
+/// The same for a whole square. A function of its own: in a loop, g++ keeps the addresses of all rows, in vector registers,
+/// and takes twice the time.
 template <class T>
-HWY_INLINE void TransposeSquare(const T* const* rows, int64_t first, T* to, int64_t stride) {
+HWY_NOINLINE void TransposeSquare(Broadcasts<T, false> rows, int64_t first, T* to, int64_t stride) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
   const hn::FixedTag<T, 16> d;
   const hn::FixedTag<T, 8> half;
   // Blocks of a register: of row j and row j + 4, columns c to c + 4 and c + 4 to c + 8.
   const auto load = [&](int64_t j, int64_t column) HWY_ATTR {
-    return hn::Combine(d, hn::LoadU(half, rows[j + 4] + first + column), hn::LoadU(half, rows[j] + first + column));
+    return hn::Combine(d, hn::LoadU(half, rows.row(j + 4) + first + column),
+                       hn::LoadU(half, rows.row(j) + first + column));
   };
   for (int64_t column = 0; column < 16; column += 8) {
     auto a0 = load(0, column), a1 = load(1, column), a2 = load(2, column), a3 = load(3, column);
@@ -100,7 +99,8 @@ HWY_INLINE void TransposeSquare(const T* const* rows, int64_t first, T* to, int6
   const hn::FixedTag<T, 4> half;
   for (int64_t column = 0; column < 8; column += 4) {
     const auto load = [&](int64_t j) HWY_ATTR {
-      return hn::Combine(d, hn::LoadU(half, rows[j + 4] + first + column), hn::LoadU(half, rows[j] + first + column));
+      return hn::Combine(d, hn::LoadU(half, rows.row(j + 4) + first + column),
+                         hn::LoadU(half, rows.row(j) + first + column));
     };
     auto v0 = load(0), v1 = load(1), v2 = load(2), v3 = load(3);
     TransposeBlocks(d, v0, v1, v2, v3);
@@ -116,49 +116,47 @@ HWY_INLINE void TransposeSquare(const T* const* rows, int64_t first, T* to, int6
 }
 #endif
 
-/// columns[i * stride + j] = rows[j][i] for n rows of depth elements; between(done) is called after each square with the
+/// columns[i * stride + j] = rows.row(j)[i] for n rows of depth elements; between(done) is called after each square with the
 /// number of elements that it has, so that other work can be spread through.
 template <class T, class Between>
-HWY_INLINE void TransposeRows(const T* const* rows, int64_t n, int64_t depth, T* columns, int64_t stride,
+HWY_INLINE void TransposeRows(Broadcasts<T, false> rows, int64_t n, int64_t depth, T* columns, int64_t stride,
                               const Between& between) {
   int64_t j = 0;
+  [[maybe_unused]] const auto from = [&](int64_t row) { return Broadcasts<T, false>{rows.row(row), rows.stride}; };
 #if HWY_TARGET != HWY_SCALAR
   if constexpr (sizeof(T) == 4) {
     const auto squares = [&](int64_t size, const auto& transpose) HWY_ATTR {
       for (; j + size <= n; j += size) {
         int64_t i = 0;
         for (; i + size <= depth; i += size) {
-          transpose(rows + j, i, columns + i * stride + j, stride);
+          transpose(from(j), i, columns + i * stride + j, stride);
           between(size * size);
         }
         for (; i + 4 <= depth; i += 4) {
-          for (int64_t row = j; row < j + size; row += 4)
-            TransposeFour(rows + row, i, columns + i * stride + row, stride);
+          for (int64_t row = j; row < j + size; row += 4) {
+            TransposeFour(from(row), i, columns + i * stride + row, stride);
+          }
         }
         for (; i < depth; ++i) {
-          for (int64_t row = j; row < j + size; ++row) CopyBits(rows[row] + i, columns + i * stride + row);
+          for (int64_t row = j; row < j + size; ++row) CopyBits(rows.row(row) + i, columns + i * stride + row);
         }
+        between(size * (depth % size));
       }
     };
-    squares(kSquare, TransposeSquare<T>);
-    if (kSquare > 4) squares(4, TransposeFour<T>);
+    squares(kSquare, [](auto... x) HWY_ATTR { TransposeSquare<T>(x...); });
+    if (kSquare > 4) squares(4, [](auto... x) HWY_ATTR { TransposeFour<T>(x...); });
   }
 #endif
   for (; j < n; ++j) {
-    for (int64_t i = 0; i < depth; ++i) CopyBits(rows[j] + i, columns + i * stride + j);
+    for (int64_t i = 0; i < depth; ++i) CopyBits(rows.row(j) + i, columns + i * stride + j);
     between(depth);
   }
 }
 
-/// columns[i * stride + j] = rows.row(j)[i] for n rows of depth elements.
+/// The same, alone.
 template <class T>
 HWY_NOINLINE void Transpose(Broadcasts<T, false> rows, int64_t n, int64_t depth, T* columns, int64_t stride) {
-  const T* group[kGroupRows];
-  for (int64_t j = 0; j < n; j += kGroupRows) {
-    const int64_t there = std::min(kGroupRows, n - j);
-    for (int64_t row = 0; row < there; ++row) group[row] = rows.row(j + row);
-    TransposeRows(group, there, depth, columns + j, stride, [](int64_t) {});
-  }
+  TransposeRows(rows, n, depth, columns, stride, [](int64_t) {});
 }
 
 }  // namespace HWY_NAMESPACE

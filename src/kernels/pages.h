@@ -1,0 +1,37 @@
+// Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
+//
+// Where rows of keys and values lie: in one run, or in runs that pages make.
+#ifndef FOVEATE_SRC_KERNELS_PAGES_H_
+#define FOVEATE_SRC_KERNELS_PAGES_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "hwy/base.h"
+#include "kernels/tile.h"
+
+namespace foveate::kernels {
+
+/// The page, of sequence-wide number `index`, that a block table names.
+HWY_INLINE int64_t PageAt(const Pages& pages, int64_t index) {
+  return pages.dtype == DType::i64 ? static_cast<const int64_t*>(pages.table)[index * pages.stride]
+                                   : static_cast<const int32_t*>(pages.table)[index * pages.stride];
+}
+
+/// Keys that lie at one stride: from `offset` elements after the source's data, and their scales likewise.
+struct Run {
+  int64_t n;
+  int64_t offset, scale_offset;
+};
+
+/// The run that key `first` begins, of at most n keys.
+HWY_INLINE Run RunAt(const Pages& pages, const RowSource& source, int64_t first, int64_t n) {
+  if (pages.table == nullptr) return {n, first * source.stride, first * source.scale_stride};
+  const int64_t page = PageAt(pages, first / pages.size), row = first % pages.size;
+  return {std::min(n, pages.size - row), page * source.page_stride + row * source.stride,
+          page * source.scale_page_stride + row * source.scale_stride};
+}
+
+}  // namespace foveate::kernels
+
+#endif  // FOVEATE_SRC_KERNELS_PAGES_H_
