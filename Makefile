@@ -37,6 +37,9 @@ bench-engine: ## the benchmarks in C++ of the engine alone
 	@scripts/build bench
 	@for b in build/bench/*_bench; do echo "== $$b"; $$b || exit 1; done
 
+perf-check: ## instructions of fixed calls, compared with those kept: under a minute
+	@scripts/perf-check
+
 claims: ## docs/claims.md and the figures of the READMEs, measured anew: some four minutes
 	@scripts/claims
 
@@ -95,7 +98,7 @@ npm-package: ## the npm package, into build/npm
 test-npm: ## the npm package installed in a project: in Node, in TypeScript, in Chromium
 	@scripts/test-npm
 
-check-all: format-check tidy test targets asan ubsan tsan fuzz test-arm test-highway test-package test-npm test-torch ## all of it: the long round
+check-all: format-check tidy test perf-check targets asan ubsan tsan fuzz test-arm test-highway test-package test-npm test-torch ## all of it: the long round
 
 docs: ## the documentation as a site, into build/docs/site
 	@scripts/docs

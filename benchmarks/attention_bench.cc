@@ -17,11 +17,11 @@
 #include <string>
 #include <type_traits>
 
-#include "benchmarks/fma_peak.h"
 #include "benchmarks/measure.h"
 #include "foveate/attention.h"
 #include "foveate/attention_backward.h"
 #include "foveate/target.h"
+#include "limits/limits.h"
 
 namespace foveate::benchmarks {
 namespace {
@@ -42,20 +42,13 @@ constexpr Work kWorks[] = {
 template <class T>
 using Computing = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
-/// FLOP/s of the peak loop, run for about `seconds`: as long as what it is set beside, for over a few milliseconds a shared
-/// or warm processor shows speeds that it cannot keep.
+/// FLOP/s of the peak, measured for as long as what it is set beside.
 template <class T>
 double measured_peak(double seconds) {
-  constexpr int64_t kRounds = 100000;
-  int64_t flops = 0;
-  const double start = thread_seconds();
-  double elapsed = 0;
-  const bool native = std::is_same_v<T, BFloat16> && bf16_products(1) > 0;
-  while (elapsed < seconds) {
-    flops += native ? bf16_products(kRounds) : multiply_adds<Computing<T>>(kRounds);
-    elapsed = thread_seconds() - start;
+  if (std::is_same_v<T, BFloat16> && limits::has(limits::Product::bf16)) {
+    return limits::peak(limits::Product::bf16, seconds);
   }
-  return static_cast<double>(flops) / elapsed;
+  return limits::peak(std::is_same_v<T, double> ? limits::Product::f64 : limits::Product::f32, seconds);
 }
 
 void count(benchmark::State& state, double best, double peak) {

@@ -8,17 +8,19 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
-#include <cstring>
 #include <string>
 
-#include "benchmarks/huge_pages.h"
 #include "foveate/attention.h"
 #include "foveate/target.h"
+#include "limits/clock.h"
+#include "limits/huge_pages.h"
+#include "limits/limits.h"
 
 namespace foveate::benchmarks {
 namespace {
+
+using limits::Array;
 
 struct Work {
   const char* name;
@@ -31,22 +33,6 @@ constexpr Work kWorks[] = {
     {"64:8_N32768_d128", 64, 8, 32768, 128},
 };
 
-double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-/// Sums of all words: as fast as one core can read.
-uint64_t read_all(const Array<char>& bytes) {
-  constexpr size_t kWords = 32;
-  uint64_t sums[kWords] = {};
-  for (size_t at = 0; at + sizeof(sums) <= bytes.size(); at += sizeof(sums)) {
-    uint64_t words[kWords];
-    std::memcpy(words, bytes.data() + at, sizeof(words));
-    for (size_t i = 0; i < kWords; ++i) sums[i] += words[i];
-  }
-  uint64_t sum = 0;
-  for (const uint64_t x : sums) sum += x;
-  return sum;
-}
-
 ConstTensor cache_view(const Array<char>& bytes, DType dtype, const Work& w) {
   return {bytes.data(), dtype, {1, w.h_kv, w.n_kv, w.d}, {0, w.n_kv * w.d, w.d, 1}};
 }
@@ -56,6 +42,7 @@ void decode(benchmark::State& state, const Work& w, DType stored, const std::str
   // Ones in every byte are small numbers of any type.
   const auto bytes = static_cast<size_t>(w.h_kv * w.n_kv * w.d * size_of(stored));
   const Array<char> k(bytes, 1), v(bytes, 1);
+  const limits::Bytes cache[] = {{k.data(), k.size()}, {v.data(), v.size()}};
   const Array<float> scales(static_cast<size_t>(w.h_kv * w.n_kv), 0.01f), q(static_cast<size_t>(w.h_q * w.d), 0.5f);
   const Array<BFloat16> narrow_q(q.size(), BFloat16(0.5f));
   Array<float> o(q.size());
@@ -65,15 +52,13 @@ void decode(benchmark::State& state, const Work& w, DType stored, const std::str
   if (stored == DType::i8) options.k_scales = options.v_scales = view(scales.data(), 1, w.h_kv, w.n_kv, 1);
   double best = 1e9, best_read = 1e9;
   for (auto _ : state) {
-    double start = seconds();
-    benchmark::DoNotOptimize(read_all(k) + read_all(v));
-    best_read = std::min(best_read, seconds() - start);
-    start = seconds();
+    best_read = std::min(best_read, limits::read_seconds(cache));
+    const double start = limits::thread_seconds();
     const Status status =
         attention(narrow ? view(narrow_q.data(), 1, w.h_q, 1, w.d) : view(q.data(), 1, w.h_q, 1, w.d),
                   cache_view(k, stored, w), cache_view(v, stored, w),
                   {.o = narrow ? view(narrow_o.data(), 1, w.h_q, 1, w.d) : view(o.data(), 1, w.h_q, 1, w.d)}, options);
-    const double elapsed = seconds() - start;
+    const double elapsed = limits::thread_seconds() - start;
     if (!status.ok()) return state.SkipWithError(status.message());
     best = std::min(best, elapsed);
     state.SetIterationTime(elapsed);

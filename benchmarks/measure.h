@@ -4,22 +4,17 @@
 #ifndef FOVEATE_BENCHMARKS_MEASURE_H_
 #define FOVEATE_BENCHMARKS_MEASURE_H_
 
-#include <time.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <random>
 
-#include "benchmarks/huge_pages.h"
+#include "limits/clock.h"
+#include "limits/huge_pages.h"
 
 namespace foveate::benchmarks {
 
-/// Processor time of this thread, which other work on the machine disturbs little.
-inline double thread_seconds() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
+using limits::Array;
+using limits::thread_seconds;
 
 template <class T>
 Array<T> normal(int64_t n, unsigned seed, float deviation = 1) {

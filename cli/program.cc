@@ -2,6 +2,7 @@
 #include "cli/program.h"
 
 #include "cli/attend.h"
+#include "cli/bench.h"
 #include "cli/blocks.h"
 #include "cli/demo.h"
 #include "cli/diagnose.h"
@@ -44,6 +45,7 @@ std::unique_ptr<Command> make_program(int& exit_status) {
   program->require_subcommand(1);
   program->formatter(std::make_shared<HelpFormatter>());
   add_attend(*program);
+  add_bench(*program);
   add_blocks(*program);
   add_demo(*program, exit_status);
   add_diagnose(*program, exit_status);

@@ -15,6 +15,7 @@
 #include "cli/machine.h"
 #include "cli/option_value.h"
 #include "cli/progress.h"
+#include "cli/target_option.h"
 #include "foveate/attention.h"
 #include "foveate/target.h"
 #include "foveate/tbb.h"
@@ -86,22 +87,6 @@ std::vector<int> thread_counts(int64_t most) {
   for (int64_t n = 1; n < most; n = n < 3 ? n + 1 : n == 3 ? 4 : 2 * n) counts.push_back(static_cast<int>(n));
   counts.push_back(static_cast<int>(most));
   return counts;
-}
-
-std::vector<std::string> wanted_targets(const std::string& name) {
-  AttentionPlan plan;
-  std::vector<std::string> targets;
-  if (name == "all") {
-    for (int64_t i = 0; i < target_count(); ++i) targets.emplace_back(target_name(i));
-    return targets;
-  }
-  if (name.empty()) {
-    throw_unless_ok(attention_plan({}, 1, &plan));  // says so where FOVEATE_TARGET names no target
-  } else {
-    const Status status = pin_target(name.c_str());
-    throw_unless_ok(status, fmt::format("--{}, and all", status.message()));
-  }
-  return {active_target()};
 }
 
 /// Executors of each number of threads, 1 first, which needs none.

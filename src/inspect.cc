@@ -180,9 +180,10 @@ class Inspector {
     auto* const top = reinterpret_cast<kernels::TopKey*>(top_ + worker * layout_.top);
     const InspectOutputs& wanted = in_.outputs;
     const int64_t written = tiles_.sequences().q_rows(b);
+    const HeadRows<T> of_head = tiles_.rows(b, h);
     for (int64_t r = 0; r < n; ++r) {
       const int64_t i = first + r;
-      rows[r] = tiles_.row(b, h, i);
+      rows[r] = of_head[i];
       of_rows[r] = {};
       lse[r] = i < written ? lse_of(b, h, i) : -std::numeric_limits<T>::infinity();
     }

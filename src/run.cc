@@ -106,15 +106,18 @@ class Run {
   int64_t write_rows(const TileRange& tile, kernels::Row<T>* row) {
     const int64_t b = tile.batch, written = tiles_.sequences().q_rows(b);
     const int64_t last = std::min(tile.first_query + tile.queries, out_.weights.present() ? extents_.n_q : written);
+    const Sequences::Place place = tiles_.sequences().query(b, 0);
     const kernels::Row<T>* const first = row;
     for (int64_t h = tile.first_head; h < tile.first_head + tile.heads; ++h) {
+      const HeadRows<T> rows = tiles_.rows(b, h);
+      const RowsAt o = rows_at(out_.o, place.batch, h, place.row), lse = rows_at(out_.lse, place.batch, h, place.row);
+      const RowsAt weights = rows_at(out_.weights, b, h, 0);
       for (int64_t i = tile.first_query; i < last; ++i, ++row) {
-        *row = tiles_.row(b, h, i);
-        row->weights = row_at(out_.weights, b, h, i);
+        *row = rows[i];
+        row->weights = const_cast<void*>(weights[i]);
         if (i >= written) continue;
-        const Sequences::Place place = tiles_.sequences().query(b, i);
-        row->o = row_at(out_.o, place.batch, h, place.row);
-        row->lse = static_cast<T*>(row_at(out_.lse, place.batch, h, place.row));
+        row->o = const_cast<void*>(o[i]);
+        row->lse = static_cast<T*>(const_cast<void*>(lse[i]));
       }
     }
     return row - first;

@@ -86,26 +86,24 @@ kernels::TileTask<T> TileTasks<T>::task(int64_t batch, int64_t kv_head) const {
 }
 
 template <class T>
-kernels::Row<T> TileTasks<T>::row(int64_t batch, int64_t head, int64_t i) const {
+HeadRows<T> TileTasks<T>::rows(int64_t batch, int64_t head) const {
   const int64_t n_q = sequences_.q_length(batch), n_kv = sequences_.kv_length(batch);
   const int64_t first_position = options_.q_offset.value_or(options_.align == Align::bottom_right ? n_kv - n_q : 0);
-  const int64_t position = first_position + i - options_.kv_offset.value_or(0);
-  const bool there = i < n_q;
-  const Sequences::Place place = sequences_.query(batch, i);
-  return {.q = there ? row_at(q_, place.batch, head, place.row) : nullptr,
-          .begin = there ? std::max<int64_t>(0, position - left_) : 0,
-          .end = there ? std::min(n_kv, position + right_ + 1) : 0,
-          .position = position,
-          .mask = static_cast<const unsigned char*>(row_at(options_.mask, batch, head, i)),
-          .bias = row_at(options_.bias, batch, head, i),
-          .tree = static_cast<const uint64_t*>(row_at(options_.tree_mask, batch, head, i)),
-          .blocks = blocks_of(batch, head, i),
+  const Sequences::Place place = sequences_.query(batch, 0);
+  return {.n_q = n_q,
+          .n_kv = n_kv,
+          .position = first_position - options_.kv_offset.value_or(0),
+          .left = left_,
+          .right = right_,
+          .q = rows_at(q_, place.batch, head, place.row),
+          .mask = rows_at(options_.mask, batch, head, 0),
+          .bias = rows_at(options_.bias, batch, head, 0),
+          .tree = rows_at(options_.tree_mask, batch, head, 0),
+          .blocks = rows_at(options_.blocks, batch, head, 0),
+          .block_size = options_.blocks.present() ? options_.block_size : 0,
           .head = static_cast<uint32_t>(head),
           .slope = element<T>(options_.alibi_slopes, head, T{0}),
-          .sink = there ? sink(head) : -std::numeric_limits<T>::infinity(),
-          .o = nullptr,
-          .lse = nullptr,
-          .weights = nullptr};
+          .sink = sink(head)};
 }
 
 template <class T>
@@ -120,12 +118,6 @@ bool TileTasks<T>::alike(bool one_head, bool one_query) const {
            step(options_.blocks, axis) == 0;
   };
   return (one_query || along(2)) && (one_head || along(1));
-}
-
-template <class T>
-const unsigned char* TileTasks<T>::blocks_of(int64_t batch, int64_t head, int64_t i) const {
-  if (!options_.blocks.present()) return nullptr;
-  return static_cast<const unsigned char*>(row_at(options_.blocks, batch, head, i / options_.block_size));
 }
 
 /// The keys or values of a sequence and key head.

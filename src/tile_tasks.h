@@ -6,16 +6,49 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "kernels/tile.h"
 #include "plan.h"
 #include "sequences.h"
 #include "validate.h"
+#include "vector_at.h"
 
 namespace foveate {
 
 /// kv_offset modulo the split.
 int64_t phase_of(const AttentionOptions& options);
+
+/// The query rows of one head, of which most is alike.
+template <class T>
+struct HeadRows {
+  int64_t n_q, n_kv;    ///< that are there
+  int64_t position;     ///< of row 0, counted as keys are
+  int64_t left, right;  ///< a window's sides
+  RowsAt q, mask, bias, tree, blocks;
+  int64_t block_size;  ///< rows to one of blocks
+  uint32_t head;
+  T slope, sink;
+
+  /// Query row i: past the sequence's length a row that sees no key. Outputs are left to the caller.
+  kernels::Row<T> operator[](int64_t i) const {
+    const bool there = i < n_q;
+    return {.q = there ? q[i] : nullptr,
+            .begin = there ? std::max<int64_t>(0, position + i - left) : 0,
+            .end = there ? std::min(n_kv, position + i + right + 1) : 0,
+            .position = position + i,
+            .mask = static_cast<const unsigned char*>(mask[i]),
+            .bias = bias[i],
+            .tree = static_cast<const uint64_t*>(tree[i]),
+            .blocks = static_cast<const unsigned char*>(block_size == 0 ? nullptr : blocks[i / block_size]),
+            .head = head,
+            .slope = slope,
+            .sink = there ? sink : -std::numeric_limits<T>::infinity(),
+            .o = nullptr,
+            .lse = nullptr,
+            .weights = nullptr};
+  }
+};
 
 template <class T>
 class TileTasks {
@@ -28,8 +61,9 @@ class TileTasks {
   /// A task over the keys of a sequence and key head; rows, outputs, native products and scratch are left to the caller.
   kernels::TileTask<T> task(int64_t batch, int64_t kv_head) const;
 
-  /// Query row i of a head: past the sequence's length a row that sees no key. Outputs are left to the caller.
-  kernels::Row<T> row(int64_t batch, int64_t head, int64_t i) const;
+  /// The query rows of a head, and one of them.
+  HeadRows<T> rows(int64_t batch, int64_t head) const;
+  kernels::Row<T> row(int64_t batch, int64_t head, int64_t i) const { return rows(batch, head)[i]; }
 
   /// A head's sink; -inf: none.
   T sink(int64_t head) const;
@@ -41,7 +75,6 @@ class TileTasks {
   kernels::RowSource source_of(const ConstTensor& rows, const ConstTensor& scales, int64_t batch,
                                int64_t kv_head) const;
   kernels::Pages pages_of(int64_t batch) const;
-  const unsigned char* blocks_of(int64_t batch, int64_t head, int64_t i) const;
   kernels::Dropout<T> dropout_of(int64_t batch) const;
 
   const ConstTensor &q_, &k_, &v_;

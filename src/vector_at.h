@@ -29,6 +29,18 @@ inline void* row_at(const Tensor& view, int64_t b, int64_t h, int64_t i) {
   return const_cast<void*>(row_at(static_cast<const ConstTensor&>(view), b, h, i));
 }
 
+/// The rows [b, h, first + i, ...] of a view, so many bytes apart: what row_at() gives, to one who wants many.
+struct RowsAt {
+  const char* first;
+  int64_t bytes;
+
+  const void* operator[](int64_t i) const { return first + i * bytes; }
+};
+inline RowsAt rows_at(const ConstTensor& view, int64_t b, int64_t h, int64_t first) {
+  const bool empty = !view.present() || view.shape[2] == 0 || view.shape[3] == 0;
+  return {static_cast<const char*>(row_at(view, b, h, first)), empty ? 0 : step(view, 2) * size_of(view.dtype)};
+}
+
 inline double float_at(const ConstVector& vector, int64_t i) {
   const int64_t at = i * vector.stride;
   switch (vector.dtype) {

@@ -67,7 +67,7 @@ Words lines_of(const std::string& text) {
 }
 
 TEST_F(Help, FitsIntoEightyColumns) {
-  ASSERT_EQ(all_.size(), 10u);
+  ASSERT_EQ(all_.size(), 11u);
   for (const Command* command : all_) {
     for (const std::string& line : lines_of(help_text(*command))) EXPECT_LE(text::display_width(line), 80) << line;
   }
@@ -141,6 +141,7 @@ const std::vector<Asked> kAsked = {{"foveate verify", {"verify", "verify-bits"}}
                                    {"foveate attend --align t", {"top-left"}},
                                    {"foveate attend --causal --q qu", {"queries.npy"}},
                                    {"foveate verify-bits --target ", {"all"}},
+                                   {"foveate bench --dtype b", {"bf16"}},
                                    {"foveate verify --figures ", {"folder/"}},
                                    {"foveate verify --claim large-", {"large-d_k-needs-scaling"}},
                                    {"foveate demo --lang ", {"en", "zh"}}};

@@ -128,7 +128,7 @@ def _of_any(array: Any, name: str) -> View:
 def view_of(array: Any, name: str, dtypes: tuple[np.dtype[Any], ...] = FLOATS) -> View:
     """A view of the same memory, its type one of dtypes; a TypeError where there is none."""
     view = _of_any(array, name)
-    if view.dtype.name == "bfloat16":  # of ml_dtypes
+    if view.dtype.kind == "V" and view.dtype.name == "bfloat16":  # of ml_dtypes; a name takes NumPy microseconds
         view = view.view(BFLOAT16)
     aligned = (view.view(np.uint16) if view.dtype == BFLOAT16 else view).flags.aligned
     native = view.dtype.newbyteorder("=")

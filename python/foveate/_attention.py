@@ -3,11 +3,26 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, Literal, NamedTuple, SupportsFloat, SupportsIndex, TypeAlias, TypeVar, Unpack, overload
+import functools
+from collections.abc import Callable
+from typing import (
+    Any,
+    Generic,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    SupportsFloat,
+    SupportsIndex,
+    TypeAlias,
+    TypeVar,
+    Unpack,
+    overload,
+)
 
 from foveate import _engine
 from foveate._arrays import ArrayT, Lists
 from foveate._axes import Layout
+from foveate._cores import usable_cores
 from foveate._names import names_checked
 from foveate._operands import Operands, Output, engines
 from foveate._options import AttentionOptions, boolean, threads_of
@@ -95,6 +110,23 @@ def result_of(q: Any, o: Output, lse: Output | None, weights: Output | None) -> 
     return OutputAndWeights(*arrays) if weights is not None else arrays[0]
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def plain_first(function: Callable[P, R]) -> Callable[P, R]:
+    """Of attention: calls on NumPy's own arrays with few options, or none, are done by the engine at once, without what
+    takes other arrays apart or says what is wrong. All others are the function's."""
+    plain = _engine.plain_attention
+
+    @functools.wraps(function)
+    def either(*args: P.args, **given: P.kwargs) -> R:
+        done = plain(args, given, usable_cores)
+        return function(*args, **given) if done is None else done  # type: ignore[return-value]
+
+    return either
+
+
 # fmt: off
 @overload
 def attention(
@@ -122,6 +154,7 @@ def attention(
     return_weights: bool = False, **options: Unpack[AttentionOptions],
 ) -> Outputs[ArrayT]: ...
 # fmt: on
+@plain_first
 @names_checked()
 def attention(
     q: ArrayT | Lists,
@@ -217,7 +250,8 @@ def attention(
         MemoryError: no memory for the result or the work.
         KeyboardInterrupt: after Ctrl-C, which stops the work; out is partly written then.
 
-    Any number of threads may call at once. The GIL is released meanwhile; inputs may not change then.
+    Any number of threads may call at once. The GIL is released meanwhile, but for work of microseconds; inputs may not
+    change then.
 
     >>> import numpy as np
     >>> q = np.array([[1.0, 0.0], [0.0, 1.0]])

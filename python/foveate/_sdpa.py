@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from foveate import _engine
 from foveate._arrays import BOOLS, ArrayT, Lists, View, is_torch, name_of, view_of
 from foveate._attention import attend
+from foveate._cores import usable_cores
 from foveate._operands import Operands
 from foveate._options import AttentionOptions, boolean
 
@@ -55,6 +57,12 @@ def scaled_dot_product_attention(
     array([[1.        , 0.        ],
            [0.33023845, 0.66976155]])
     """
+    if attn_mask is None and not dropout_p and not enable_gqa and _alike(query, key, value):
+        done = _engine.plain_attention(
+            (query, key, value), {"causal": is_causal, "align": "top-left", "scale": scale}, usable_cores
+        )
+        if done is not None:
+            return done  # type: ignore[return-value]
     q, k, v = _broadcast(query, key, value, boolean(enable_gqa, "enable_gqa"))
     options = AttentionOptions(causal=boolean(is_causal, "is_causal"), align="top-left", scale=scale)
     if attn_mask is not None:
@@ -70,6 +78,15 @@ def scaled_dot_product_attention(
         return attend(Operands(q, k, v, options))[0].result(query)  # type: ignore[no-any-return]
     except ValueError as error:
         raise ValueError(_in_words_of_pytorch(str(error))) from None
+
+
+def _alike(query: Any, key: Any, value: Any) -> bool:
+    """Whether they are NumPy's own arrays of one type with the same leading axes and heads."""
+    return (
+        type(query) is type(key) is type(value) is np.ndarray
+        and query.dtype == key.dtype == value.dtype
+        and query.shape[:-2] == key.shape[:-2] == value.shape[:-2]
+    )
 
 
 def _broadcast(query: Any, key: Any, value: Any, grouped: bool) -> list[View]:

@@ -16,6 +16,7 @@ void bind_diagnose(nb::module_& module);
 void bind_dlpack(nb::module_& module);
 void bind_inspect(nb::module_& module);
 void bind_kv_cache(nb::module_& module);
+void bind_plain(nb::module_& module);
 void bind_rivals(nb::module_& module);
 void bind_state(nb::module_& module);
 

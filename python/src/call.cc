@@ -9,6 +9,7 @@
 
 #include "foveate/tbb.h"
 #include "python/src/gil.h"
+#include "python/src/work.h"
 
 namespace foveate::python {
 namespace {
@@ -27,10 +28,6 @@ std::string in_words_of_python(std::string_view message, std::string_view o) {
   }
   return std::string(message);
 }
-
-/// Multiply-adds from which a call is worth a thread, which costs some 50 us: 3 ms on two fast cores, half a second at one
-/// a nanosecond.
-constexpr double kMuchWork = 1 << 29;
 
 using Call = std::function<Status(const Execution&)>;
 
@@ -74,7 +71,9 @@ void raise_unless_ok(const Status& status, std::string_view o) {
 
 void call_engine(int threads, double work, const Call& call, std::string_view o) {
   Status status;
-  {
+  if (work < kLittleWork) {
+    status = call({});
+  } else {
     WithoutGil released;
     TbbExecutor executor(threads);
     std::atomic<bool> stop = false;

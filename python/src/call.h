@@ -20,11 +20,11 @@ namespace nb = nanobind;
 /// Python calls the engine's o: an output is "out".
 void raise_unless_ok(const Status& status, std::string_view o = "o");
 
-/// Makes the call with the GIL released. Throws what a signal's handler raised, or what the status says.
+/// Makes the call, on so many threads at most. Throws what a signal's handler raised, or what the status says.
 ///
-/// A call of much work (work.h) is made on a thread of its own, while this one asks Python now and then whether a
-/// signal has come, whatever the call's tasks are about; where the handler raises, the call is stopped. The others are
-/// over before a person could want to stop them.
+/// A call of little work (work.h) is made here, all others with the GIL released. A call of much work is made on a thread of
+/// its own, while this one asks Python now and then whether a signal has come, whatever the call's tasks are about; where the
+/// handler raises, the call is stopped. The others are over before a person could want to stop them.
 void call_engine(int threads, double work, const std::function<Status(const Execution&)>& call,
                  std::string_view o = "o");
 

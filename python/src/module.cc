@@ -9,6 +9,7 @@ NB_MODULE(_engine, module) {
   bind_dlpack(module);
   bind_inspect(module);
   bind_kv_cache(module);
+  bind_plain(module);
   bind_rivals(module);
   bind_state(module);
 }

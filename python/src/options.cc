@@ -36,9 +36,8 @@ class Given {
 
  private:
   nb::handle find(const char* name) const {
-    if (!given_.contains(name)) return {};
     const nb::handle value = PyDict_GetItemString(given_.ptr(), name);
-    return value.is_none() ? nb::handle() : value;
+    return value && !value.is_none() ? value : nb::handle();
   }
 
   const nb::dict& given_;

@@ -1,6 +1,7 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 #include "python/src/views.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -41,14 +42,19 @@ Views::~Views() {
   for (Py_buffer& buffer : buffers_) PyBuffer_Release(&buffer);
 }
 
-template <class View>
-View Views::strided(nb::handle array, int axes, bool writable) {
-  View view;
-  if (array.is_none()) return view;
+const Py_buffer& Views::held(nb::handle array, bool writable) {
   Py_buffer buffer;
   const int flags = PyBUF_STRIDES | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0);
   if (PyObject_GetBuffer(array.ptr(), &buffer, flags) != 0) throw nb::python_error();
   buffers_.push_back(buffer);
+  return buffers_.back();
+}
+
+template <class View>
+View Views::strided(nb::handle array, int axes, bool writable) {
+  View view;
+  if (array.is_none()) return view;
+  const Py_buffer& buffer = held(array, writable);
   view.data = buffer.buf;
   view.dtype = element_type(buffer, axes);
   for (int axis = 0; axis < axes; ++axis) {
@@ -57,6 +63,28 @@ View Views::strided(nb::handle array, int axes, bool writable) {
   }
   return view;
 }
+
+template <class View>
+View Views::leading(nb::handle array, bool writable) {
+  const Py_buffer& buffer = held(array, writable);
+  if (axes_of_rows_ == 0) axes_of_rows_ = buffer.ndim;
+  if (axes_of_rows_ < 2 || axes_of_rows_ > 4) throw nb::value_error("array: expected 2 to 4 axes");
+  View view;
+  view.data = buffer.buf;
+  view.dtype = element_type(buffer, axes_of_rows_);
+  if (reinterpret_cast<uintptr_t>(buffer.buf) % static_cast<uintptr_t>(buffer.itemsize) != 0) {
+    throw nb::type_error("array: elements that are not aligned; expected a copy");
+  }
+  const int missing = 4 - axes_of_rows_;
+  for (int axis = 0; axis < 4; ++axis) {
+    view.shape[axis] = axis < missing ? 1 : buffer.shape[axis - missing];
+    view.stride[axis] = axis < missing ? 0 : stride_of(buffer, axis - missing);
+  }
+  return view;
+}
+
+template ConstTensor Views::leading(nb::handle, bool);
+template Tensor Views::leading(nb::handle, bool);
 
 template <class View>
 View Views::single(nb::handle array, bool writable) {

@@ -29,16 +29,27 @@ class Views {
   ConstVector vector(nb::handle array);
   ConstMatrix matrix(nb::handle array);
   Tensor output(nb::handle array);
+
+  /// Arrays as callers have them, [n, d], [h, n, d] or [b, h, n, d], all as the first: axes that are not there become 1.
+  /// Throws where elements are not aligned, too.
+  ConstTensor rows(nb::handle array) { return leading<ConstTensor>(array, false); }
+  Tensor output_rows(nb::handle array) { return leading<Tensor>(array, true); }
+  int axes_of_rows() const { return axes_of_rows_; }
+
   Vector output_vector(nb::handle array);
   Matrix output_matrix(nb::handle array);
 
  private:
+  const Py_buffer& held(nb::handle array, bool writable);
   template <class View>
   View strided(nb::handle array, int axes, bool writable);
+  template <class View>
+  View leading(nb::handle array, bool writable);
   template <class View>
   View single(nb::handle array, bool writable);
 
   std::list<Py_buffer> buffers_;
+  int axes_of_rows_ = 0;
 };
 
 }  // namespace foveate::python

@@ -1,10 +1,10 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
-// Arrays of the benchmarks, in pages of 2 MB where the system gives them. In a virtual machine the first touch of a small
+// Arrays of what is measured, in pages of 2 MB where the system gives them. In a virtual machine the first touch of a small
 // page may cost as much as all that is computed of it (22 us a page measured, after a second untouched): rows of float32
 // N2048_d64 then show 0.37 to 0.57 of the peak instead of 0.67, and no two runs agree.
-#ifndef FOVEATE_BENCHMARKS_HUGE_PAGES_H_
-#define FOVEATE_BENCHMARKS_HUGE_PAGES_H_
+#ifndef FOVEATE_LIMITS_HUGE_PAGES_H_
+#define FOVEATE_LIMITS_HUGE_PAGES_H_
 
 #include <sys/mman.h>
 
@@ -13,7 +13,7 @@
 #include <new>
 #include <vector>
 
-namespace foveate::benchmarks {
+namespace foveate::limits {
 
 template <class T>
 struct HugePages {
@@ -41,6 +41,6 @@ struct HugePages {
 template <class T>
 using Array = std::vector<T, HugePages<T>>;
 
-}  // namespace foveate::benchmarks
+}  // namespace foveate::limits
 
-#endif  // FOVEATE_BENCHMARKS_HUGE_PAGES_H_
+#endif  // FOVEATE_LIMITS_HUGE_PAGES_H_
