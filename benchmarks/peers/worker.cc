@@ -6,16 +6,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <csignal>
-#include <ctime>
 #include <fstream>
 #include <iostream>
 #include <limits>
 #include <stdexcept>
 
 #include "foveate/float16.h"
+#include "limits/clock.h"
 
 namespace foveate::benchmarks {
 
@@ -62,15 +61,9 @@ FOVEATE_INSTANTIATE(char);
 
 namespace {
 
-double wall_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+using limits::wall_seconds;
 
-double processor_seconds() {
-  timespec t{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
+double processor_seconds() { return limits::seconds_of(CLOCK_PROCESS_CPUTIME_ID); }
 
 /// A line of /proc/self/status, in bytes.
 int64_t status_bytes(const std::string& field) {

@@ -11,11 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/huge_pages.h"
+#include "limits/huge_pages.h"
 
 namespace foveate::benchmarks {
 
 using Json = nlohmann::json;
+using limits::Array;
 
 /// A call as work.py has it.
 struct Work {
