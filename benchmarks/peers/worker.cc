@@ -94,6 +94,9 @@ double best_of(Peer& peer, size_t way) {
   return best;
 }
 
+/// A call that lasts so long need not be made once before it is timed.
+constexpr double kLong = 0.1;
+
 class Session {
  public:
   explicit Session(Peer& peer) : peer_(peer) {}
@@ -122,6 +125,7 @@ class Session {
       if (seconds < best) best = seconds, memory = extra, way_ = i;
     }
     if (std::isinf(best)) throw std::runtime_error("no way is left");
+    seconds_ = best;
     return {{"way", ways.at(way_)}, {"seconds", best}, {"memory", memory}};
   }
 
@@ -136,7 +140,7 @@ class Session {
   }
 
   Json time(int64_t calls) {
-    peer_.run(way_);  // caches and threads are awake again
+    if (seconds_ < kLong) peer_.run(way_);  // caches and threads are awake again
     return timed(calls);
   }
 
@@ -149,6 +153,7 @@ class Session {
 
   Peer& peer_;
   size_t way_ = 0;
+  double seconds_ = 0;
 };
 
 }  // namespace
