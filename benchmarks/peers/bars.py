@@ -40,8 +40,8 @@ def _band(x: float, y: float, row: RowFigures) -> list[str]:
     left = x + NAMES
     for index, (name, figures) in enumerate(fastest_first):
         top = y + TITLE + index * STEP
-        speed = mine.best / figures.best if mine else 0.0
-        ours = name.startswith("foveate")
+        ours = name not in row.speeds
+        speed = row.speeds.get(name, mine.best / figures.best if mine else 0.0)
         colour = "ours" if ours else "ahead" if speed > 1.02 else "others"
         told = number(figures.rate) + ("" if ours else f"  ({speed:.2f}x)")
         length = BAR * min(speed, MOST)

@@ -76,7 +76,7 @@ def chosen(names: str) -> tuple[Candidate, ...]:
         return CANDIDATES
     wanted = names.split(",")
     known = {identifier(candidate.name): candidate for candidate in CANDIDATES}
-    named = {"foveate"}
+    named = {identifier(candidate.name) for candidate in CANDIDATES if candidate.ours}
     for name in wanted:
         found = {name} & known.keys() or {key for key in known if name in key}
         if not found:

@@ -30,7 +30,9 @@ class RowFigures:
     Attributes:
         reasons: why others were not timed.
         rejected: faster ways of theirs that were wrong, and by how much.
-        ratio: the best other's best time over foveate's: below 1 is a loss. None: no other, or no foveate.
+        speeds: of each other, foveate's best time over its: of foveate in C++, where they are called from C++.
+        ratio: foveate's speed over the best other's: below 1 is a loss. None: no other, or no foveate.
+        median_ratio: the same of medians.
         rival: who that is.
     """
 
@@ -39,9 +41,24 @@ class RowFigures:
     peers: dict[str, Figures]
     reasons: dict[str, str]
     rejected: dict[str, str]
+    speeds: dict[str, float]
     ratio: float | None
     median_ratio: float | None
     rival: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Sides:
+    """Which peers are foveate, by Python and in C++, and which others are called from C++."""
+
+    python: str = "foveate"
+    cpp: str = "foveate in C++"
+    native: frozenset[str] = frozenset()
+
+    def counterpart(self, name: str, peers: Mapping[str, Figures]) -> Figures | None:
+        """Foveate as it is to be set beside a peer."""
+        own = self.cpp if name in self.native and self.cpp in peers else self.python
+        return peers.get(own)
 
 
 def rate(work: Work, seconds: float) -> float:
@@ -59,20 +76,21 @@ def of_peer(work: Work, result: Result, limit: float | None, clock: str) -> Figu
 
 
 def of_row(
-    work: Work, threads: int, results: Mapping[str, Result], limits: Limits, ours: set[str], clock: str = "wall"
+    work: Work, threads: int, results: Mapping[str, Result], limits: Limits, sides: Sides, clock: str = "wall"
 ) -> RowFigures:
-    """ours: the names that are foveate; the first that was timed stands for it."""
     limit = work.limit(limits.best(clock))
     peers = {name: of_peer(work, r, limit, clock) for name, r in results.items() if r.samples[clock] and not r.reason}
     reasons = {name: r.reason for name, r in results.items() if r.reason}
     rejected = {
         f"{name} by {way}": why for name, r in results.items() if not r.wrong for way, why in r.rejected.items()
     }
-    own = [figures for name, figures in peers.items() if name in ours]
-    others = {name: figures for name, figures in peers.items() if name not in ours}
-    if not own or not others:
-        return RowFigures(work, threads, peers, reasons, rejected, None, None, "")
-    mine = own[0]
-    rival = min(others, key=lambda name: others[name].best)
-    median = min(x.median for x in others.values()) / mine.median
-    return RowFigures(work, threads, peers, reasons, rejected, others[rival].best / mine.best, median, rival)
+    pairs = {
+        name: (mine, figures)
+        for name, figures in peers.items()
+        if name not in (sides.python, sides.cpp) and (mine := sides.counterpart(name, peers))
+    }
+    speeds = {name: mine.best / other.best for name, (mine, other) in pairs.items()}
+    ratio = 1 / max(speeds.values()) if speeds else None
+    median = min((other.median / mine.median for mine, other in pairs.values()), default=None)
+    rival = max(speeds, key=lambda name: speeds[name], default="")
+    return RowFigures(work, threads, peers, reasons, rejected, speeds, ratio, median, rival)

@@ -10,7 +10,7 @@ from typing import Any
 
 from peers import arrays, catalogue
 from peers.catalogue import Candidate
-from peers.figures import RowFigures, of_row
+from peers.figures import RowFigures, Sides, of_row
 from peers.judge import Judge
 from peers.process import Ended, Process
 from peers.report import Report
@@ -66,8 +66,8 @@ class Run:
             )
         finally:
             timed = {name: r for name, r in results.items() if r.reason or r.samples[self._clock]}
-            ours = {c.name for c in self._candidates if c.ours}
-            figures: RowFigures = of_row(work, threads, timed, limits, ours, self._clock)
+            native = frozenset(c.name for c in self._candidates if not c.venv)
+            figures: RowFigures = of_row(work, threads, timed, limits, Sides(native=native), self._clock)
             self._say.clear()
             self._report.add(figures, timed, limits)
 

@@ -89,8 +89,9 @@ def page(
             f"{what} {number(rate * 1e-9)} {'GB/s' if what == 'read' else 'GFLOP/s'}" for what, rate in best.items()
         )
         text.append(f"Limits at {threads} threads, the best of this run: {told}.\n")
+    text.append("`ratio` is the best other's best time over foveate's, below 1 a loss; rates are of the best sample.")
     text.append(
-        "`ratio` is the best other's best time over foveate's; below 1 is a loss. Rates are of the best sample.\n"
+        "Those that are called from C++, unfused and ggml, are set beside foveate in C++ where that took part.\n"
     )
     text.append(head())
     text += [line for row in rows for line in lines(row)]

@@ -6,16 +6,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <csignal>
-#include <ctime>
 #include <fstream>
 #include <iostream>
 #include <limits>
 #include <stdexcept>
 
 #include "foveate/float16.h"
+#include "limits/clock.h"
 
 namespace foveate::benchmarks {
 
@@ -62,15 +61,9 @@ FOVEATE_INSTANTIATE(char);
 
 namespace {
 
-double wall_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+using limits::wall_seconds;
 
-double processor_seconds() {
-  timespec t{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
+double processor_seconds() { return limits::seconds_of(CLOCK_PROCESS_CPUTIME_ID); }
 
 /// A line of /proc/self/status, in bytes.
 int64_t status_bytes(const std::string& field) {
@@ -101,6 +94,9 @@ double best_of(Peer& peer, size_t way) {
   return best;
 }
 
+/// A call that lasts so long need not be made once before it is timed.
+constexpr double kLong = 0.1;
+
 class Session {
  public:
   explicit Session(Peer& peer) : peer_(peer) {}
@@ -129,6 +125,7 @@ class Session {
       if (seconds < best) best = seconds, memory = extra, way_ = i;
     }
     if (std::isinf(best)) throw std::runtime_error("no way is left");
+    seconds_ = best;
     return {{"way", ways.at(way_)}, {"seconds", best}, {"memory", memory}};
   }
 
@@ -143,7 +140,7 @@ class Session {
   }
 
   Json time(int64_t calls) {
-    peer_.run(way_);  // caches and threads are awake again
+    if (seconds_ < kLong) peer_.run(way_);  // caches and threads are awake again
     return timed(calls);
   }
 
@@ -156,6 +153,7 @@ class Session {
 
   Peer& peer_;
   size_t way_ = 0;
+  double seconds_ = 0;
 };
 
 }  // namespace

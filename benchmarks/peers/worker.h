@@ -18,6 +18,7 @@ namespace foveate::benchmarks {
 using limits::Array;
 
 using Json = nlohmann::json;
+using limits::Array;
 
 /// A call as work.py has it.
 struct Work {

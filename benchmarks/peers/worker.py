@@ -35,6 +35,8 @@ from peers.work import Work
 Call = Callable[[], Any]
 # A call of so many seconds is not repeated before it is timed.
 SLOW = 2.0
+# One that lasts so long need not be made once before, for caches and threads to be awake.
+LONG = 0.1
 
 
 class CannotDo(Exception):
@@ -113,6 +115,7 @@ class Session:
         self._peer = peer
         self._work: Work | None = None
         self._call: Call | None = None
+        self._seconds = 0.0
 
     def hello(self, request: dict[str, Any]) -> dict[str, Any]:
         return self._peer.hello(request["threads"])
@@ -135,8 +138,8 @@ class Session:
                 best = seconds, name, of, make, memory
         if best is None:
             raise CannotDo("; ".join(reasons) or "no way is left")
-        seconds, name, self._work, self._call, memory = best
-        return {"way": name, "seconds": seconds, "memory": max(0, memory - self._peer.made_bytes(work))}
+        self._seconds, name, self._work, self._call, memory = best
+        return {"way": name, "seconds": self._seconds, "memory": max(0, memory - self._peer.made_bytes(work))}
 
     def _ways(self, work: Work, folder: pathlib.Path, reasons: list[str]) -> Iterator[tuple[str, Work, Call]]:
         """Of the work, and where that is the same, of the work with groups of heads as rows."""
@@ -167,7 +170,8 @@ class Session:
     def time(self, request: dict[str, Any]) -> dict[str, Any]:
         call, calls = self._call, request["calls"]
         assert call
-        call()  # caches and threads are awake again
+        if self._seconds < LONG:
+            call()  # caches and threads are awake again
         clocks = Clocks()
         for _ in range(calls):
             call()

@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 
 from peers import rows
-from peers.figures import RowFigures, of_row
+from peers.figures import RowFigures, Sides, of_row
 from peers.rounds import Limits, Result
 
 
@@ -36,5 +36,5 @@ def measured() -> list[RowFigures]:
             "f32_N1025_d64": {"foveate": timed(0.01), "NumPy": timed(reason="wrong: off by 1", wrong=True)},
             "f32_tiny_n8_d16": {"foveate": timed(5e-6), "foveate in C++": timed(1e-6), "NumPy": timed(1e-5)},
         }.items():
-            found.append(of_row(rows.ALL[name], threads, results, peaks, {"foveate", "foveate in C++"}))
+            found.append(of_row(rows.ALL[name], threads, results, peaks, Sides()))
     return found

@@ -19,8 +19,8 @@ def names(text: str) -> list[str]:
 
 def test_foveate_always_takes_part_and_a_whole_name_goes_before_a_part() -> None:
     assert names("all")[0] == "foveate"
-    assert names("pytorch") == ["foveate", "pytorch"]
-    assert names("onnx") == ["foveate", "onnx-runtime-mha", "onnx-runtime-gqa"]
+    assert names("pytorch") == ["foveate", "foveate-in-cpp", "pytorch"]
+    assert names("onnx") == ["foveate", "foveate-in-cpp", "onnx-runtime-mha", "onnx-runtime-gqa"]
     with pytest.raises(ValueError, match="--peers: no peer is named 'nobody'; expected some of foveate, "):
         names("numpy,nobody")
 

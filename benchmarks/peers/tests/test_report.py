@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 from peers import bars, roofline, table
-from peers.figures import of_row
+from peers.figures import Sides, of_row
 from peers.report import Report
 from peers.rows import ALL
 
@@ -91,9 +91,7 @@ def test_pictures_are_legible_on_light_and_dark_pages(measured) -> None:
 
 def test_numbers_of_many_points_in_one_place_stand_apart() -> None:
     works = [work for name, work in ALL.items() if name.startswith("f32_N") or name.startswith("f32_causal")]
-    rows = [
-        of_row(work, 1, {"foveate": timed(0.04), "x": timed(0.05)}, limits(f32=250e9), {"foveate"}) for work in works
-    ]
+    rows = [of_row(work, 1, {"foveate": timed(0.04), "x": timed(0.05)}, limits(f32=250e9), Sides()) for work in works]
     numbers = [(x, y) for x, y, _, text in texts(roofline.picture(rows, PEAKS)) if text.isdigit() and x < 690]
     axis = [text for _, _, _, text in texts(roofline.picture(rows, PEAKS)) if text in ("1", "10", "100", "1000")]
     assert len(numbers) >= len(works)
