@@ -53,6 +53,23 @@ HWY_INLINE bool WalkFewRows(D d, const Tile<T>& tile, BlockRange& range, bool be
   return true;
 }
 
+/// The splits that some row of the tile sees: [first, last).
+template <class T>
+HWY_INLINE void SplitsSeen(const Tile<T>& tile, int64_t& first, int64_t& last) {
+  first = tile.begin < tile.end ? (tile.begin + tile.task.phase) / kSplitKeys : 0;
+  last = tile.begin < tile.end ? splits_of(tile.task.phase, tile.end) : 0;
+}
+
+/// The blocks of some splits of which some row may see a key: [first, last).
+template <class T>
+HWY_INLINE void BlocksSeen(const Tile<T>& tile, int64_t first_split, int64_t last_split, int64_t& first,
+                           int64_t& last) {
+  constexpr int64_t kBlocks = kSplitKeys / kBlockKeys;
+  const int64_t begin = tile.begin + tile.task.phase, end = tile.end + tile.task.phase;
+  first = std::max(first_split * kBlocks, begin / kBlockKeys);
+  last = tile.begin < tile.end ? std::min(last_split * kBlocks, (end + kBlockKeys - 1) / kBlockKeys) : first;
+}
+
 /// The state of one split's keys; false if none takes part in any row, and the state was left as it is: an empty one changes
 /// nothing where it is merged. Weights are multiplied by `lowered` after they are summed into l.
 template <size_t NV, class D, class T>
@@ -60,8 +77,9 @@ HWY_NOINLINE bool WalkSplit(D d, const Tile<T>& tile, int64_t split, const State
   bool begun = false;
   Ahead ahead = AheadOf(tile);
   if (!MayKeepBlocks(tile, split * kSplitKeys, (split + 1) * kSplitKeys)) return false;
-  constexpr int64_t kBlocks = kSplitKeys / kBlockKeys;
-  for (int64_t block = split * kBlocks; block < (split + 1) * kBlocks; ++block) {
+  int64_t first, last;
+  BlocksSeen(tile, split, split + 1, first, last);
+  for (int64_t block = first; block < last; ++block) {
     BlockRange range = RangeOf(tile, block);
     if (range.first >= range.last) continue;
     if constexpr (NV == 1 && !HWY_ARCH_WASM) {
@@ -90,20 +108,13 @@ HWY_NOINLINE bool WalkSplit(D d, const Tile<T>& tile, int64_t split, const State
   return begun;
 }
 
-/// The splits that some row of the tile sees: [first, last).
-template <class T>
-HWY_INLINE void SplitsSeen(const Tile<T>& tile, int64_t& first, int64_t& last) {
-  first = tile.begin < tile.end ? (tile.begin + tile.task.phase) / kSplitKeys : 0;
-  last = tile.begin < tile.end ? splits_of(tile.task.phase, tile.end) : 0;
-}
-
 /// Calls body(range) for each block of which some row sees a key, in order.
 template <class T, class Body>
 HWY_INLINE void ForEachBlockSeen(const Tile<T>& tile, const Body& body) {
-  int64_t first, last;
-  SplitsSeen(tile, first, last);
-  constexpr int64_t kBlocks = kSplitKeys / kBlockKeys;
-  for (int64_t block = first * kBlocks; block < last * kBlocks; ++block) {
+  int64_t first_split, last_split, first, last;
+  SplitsSeen(tile, first_split, last_split);
+  BlocksSeen(tile, first_split, last_split, first, last);
+  for (int64_t block = first; block < last; ++block) {
     BlockRange range = RangeOf(tile, block);
     if (range.first < range.last) body(range);
   }
@@ -317,37 +328,31 @@ HWY_INLINE void Finish(D d, Tile<T>& tile) {
 }
 
 /// Asks for n rows of `bytes`, adjacent, `stride` bytes apart.
-template <bool kToWrite>
 HWY_INLINE void PrefetchLines(const void* first, int64_t n, int64_t bytes, int64_t stride) {
   constexpr int64_t kLine = 64;
   const char* row = static_cast<const char*>(first);
   for (int64_t r = 0; r < n; ++r, row += stride) {
-    for (int64_t at = 0; at < bytes; at += kLine) __builtin_prefetch(row + at, kToWrite ? 1 : 0, 3);
+    for (int64_t at = 0; at < bytes; at += kLine) __builtin_prefetch(row + at, 0, 3);
   }
 }
 
-/// Asks for all that a tile begins with at once: its queries, its first keys and values, and the lines that its outputs go
-/// to. One after the other, where they are met, they cost a fifth of the time of short sequences.
+/// Asks for all that a tile begins with at once: its queries, its first keys and values. One after the other, where they are met, they cost a fifth of the time of short sequences.
 template <class T>
 HWY_INLINE void PrefetchTile(const Tile<T>& tile) {
   const TileTask<T>& task = tile.task;
   const int64_t q_bytes = task.q_stride == 1 ? task.d_k * size_of(task.q_dtype) : 0;
-  const int64_t o_bytes = task.o_stride == 1 ? task.d_v * size_of(task.o_dtype) : 0;
   for (int64_t r = 0; r < task.n_rows; ++r) {
-    if (task.rows[r].q != nullptr) PrefetchLines<false>(task.rows[r].q, 1, q_bytes, 0);
+    if (task.rows[r].q != nullptr) PrefetchLines(task.rows[r].q, 1, q_bytes, 0);
   }
   if (tile.begin < tile.end) {
     const auto rows_of = [&](const RowSource& source, int64_t depth) HWY_ATTR {
       const int64_t size = size_of(source.dtype), bytes = source.stride_d == 1 ? depth * size : 0;
       const Run run = RunAt(task.pages, source, tile.begin, std::min(kBlockKeys, tile.end - tile.begin));
       const char* const first = static_cast<const char*>(source.data) + run.offset * size;
-      PrefetchLines<false>(first, run.n, bytes, source.stride * size);
+      PrefetchLines(first, run.n, bytes, source.stride * size);
     };
     rows_of(task.k, task.d_k);
     rows_of(task.v, task.d_v);
-  }
-  for (int64_t r = 0; r < task.n_rows; ++r) {
-    if (task.rows[r].o != nullptr) PrefetchLines<true>(task.rows[r].o, 1, o_bytes, 0);
   }
 }
 
