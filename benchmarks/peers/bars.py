@@ -9,7 +9,7 @@ from peers import svg
 from peers.figures import RowFigures
 from peers.table import number
 
-NAMES, BAR, VALUES = 140, 230, 110  # widths: of peers' names, of a bar as fast as foveate's, of what is past it
+NAMES, BAR, VALUES = 160, 230, 110  # widths: of peers' names, of a bar as fast as foveate's, of what is past it
 COLUMN = NAMES + int(BAR * 1.5) + VALUES
 STEP, TITLE, TOP, MARGIN = 16, 22, 64, 20
 MOST = 1.5  # a bar is cut here, and its number told

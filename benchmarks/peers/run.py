@@ -10,7 +10,7 @@ from typing import Any
 
 from peers import arrays, catalogue
 from peers.catalogue import Candidate
-from peers.figures import RowFigures, Sides, of_row
+from peers.figures import Sides, of_row
 from peers.judge import Judge
 from peers.process import Ended, Process
 from peers.report import Report
@@ -64,12 +64,18 @@ class Run:
             Rounds(processes, limits_process, self._judge, self._say).run(
                 work, folder, rounds, seconds, results, limits
             )
-        finally:
-            timed = {name: r for name, r in results.items() if r.reason or r.samples[self._clock]}
-            native = frozenset(c.name for c in self._candidates if not c.venv)
-            figures: RowFigures = of_row(work, threads, timed, limits, Sides(native=native), self._clock)
-            self._say.clear()
-            self._report.add(figures, timed, limits)
+        except KeyboardInterrupt:
+            if any(result.samples[self._clock] for result in results.values()):
+                self._add(work, threads, results, limits)
+            raise
+        self._add(work, threads, results, limits)
+
+    def _add(self, work: Work, threads: int, results: dict[str, Result], limits: Limits) -> None:
+        timed = {name: r for name, r in results.items() if r.reason or r.samples[self._clock]}
+        native = frozenset(c.name for c in self._candidates if not c.venv)
+        figures = of_row(work, threads, timed, limits, Sides(native=native), self._clock)
+        self._say.clear()
+        self._report.add(figures, timed, limits)
 
     def _start_all(self) -> None:
         """Starts what is not there, or no longer; libraries are loaded at once, then greeted one by one."""
