@@ -72,7 +72,8 @@ struct ExpConstants<double> {
 
 /// Calls body with the coefficients of exp(r) for |r| <= ln 2 / 2, 1 at 0. Relative error of the polynomial: 0.07 * 2^-24 and
 /// 0.05 * 2^-53. One degree less would be 1.6 * 2^-24, and save one of some 145 vector instructions that a score costs at
-/// head_dim 64.
+/// head_dim 64. A body has to be always inlined: for size, as WebAssembly is compiled, it would be called with its vectors in
+/// memory, which halves the speed of attention there.
 template <class Body>
 HWY_INLINE auto WithExpCoefficients(float /*type*/, const Body& body) {
   return body(1.0f, 1.0f, 0x1.fffff8p-2f, 0x1.55548cp-3f, 0x1.555b82p-5f, 0x1.123cf6p-7f, 0x1.686a3cp-10f);
@@ -108,7 +109,7 @@ HWY_INLINE V Exp(D d, V x) {
   V r = NegMultiplyAdd(n, hn::Set(d, C::ln2_high), x);
   r = NegMultiplyAdd(n, hn::Set(d, C::ln2_low), r);
   const V power = hn::BitCast(d, hn::ShiftLeft<C::mantissa_bits>(hn::BitCast(du, shifted)));
-  const auto polynomial = [&](auto... c) HWY_ATTR { return Polynomial(d, r, c...); };
+  const auto polynomial = [&](auto... c) HWY_ATTR __attribute__((always_inline)) { return Polynomial(d, r, c...); };
   return hn::Mul(WithExpCoefficients(hn::TFromD<D>{}, polynomial), power);
 }
 
@@ -132,8 +133,10 @@ HWY_INLINE void ExpOfFour(D d, V& x0, V& x1, V& x2, V& x3) {
   x0 = NegMultiplyAdd(n0, low, x0), x1 = NegMultiplyAdd(n1, low, x1);
   x2 = NegMultiplyAdd(n2, low, x2), x3 = NegMultiplyAdd(n3, low, x3);
   V p0, p1, p2, p3;
-  WithExpCoefficients(hn::TFromD<D>{},
-                      [&](auto... c) HWY_ATTR { PolynomialOfFour(d, x0, x1, x2, x3, p0, p1, p2, p3, c...); });
+  const auto polynomials = [&](auto... c) HWY_ATTR __attribute__((always_inline)) {
+    PolynomialOfFour(d, x0, x1, x2, x3, p0, p1, p2, p3, c...);
+  };
+  WithExpCoefficients(hn::TFromD<D>{}, polynomials);
   const auto power = [&](V shifted)
                          HWY_ATTR { return hn::BitCast(d, hn::ShiftLeft<C::mantissa_bits>(hn::BitCast(du, shifted))); };
   x0 = hn::Mul(p0, power(shifted0)), x1 = hn::Mul(p1, power(shifted1));
