@@ -2,9 +2,14 @@
 //
 // Fixed calls whose instructions scripts/perf-check counts. Run by valgrind's callgrind, each call becomes one dump that is
 // named "CALL TARGET"; nothing but the call itself is counted. By itself this only makes the calls, and fails where one does.
+// On 64-bit ARM, scripts/neon-count traces one by qemu instead.
 //
+//   perf_check               makes all calls
+//   perf_check CALL          makes this one
 //   perf_check --compiler    prints what the counts hold for: the compiler and its version
+#ifndef FOVEATE_TRACED
 #include <valgrind/callgrind.h>
+#endif
 
 #include <cmath>
 #include <cstdint>
@@ -30,8 +35,16 @@ constexpr const char* kCompiler = "clang " __clang_version__;
 constexpr const char* kCompiler = "g++ " __VERSION__;
 #endif
 
+#ifdef FOVEATE_TRACED
+constexpr const char* kTargets[] = {"neon"};
+
+/// Between them lies what is counted: scripts/neon-count looks for their names.
+extern "C" [[gnu::noinline]] void counting_begins() { asm volatile(""); }
+extern "C" [[gnu::noinline]] void counting_ends() { asm volatile(""); }
+#else
 /// What valgrind can run; it knows no AVX-512.
 constexpr const char* kTargets[] = {"avx2", "sse4"};
+#endif
 
 template <class T>
 using Array = std::vector<T>;
@@ -59,25 +72,36 @@ Array<int8_t> numbers<int8_t>(int64_t n, uint32_t seed) {
 /// Counts whatever is called through it.
 class Counter {
  public:
-  explicit Counter(const char* target) : target_(target) {}
+  /// Of the call `only`; nullptr: of all.
+  Counter(const char* target, const char* only) : target_(target), only_(only) {}
+
+  bool wants(const char* name) const { return only_ == nullptr || std::strcmp(name, only_) == 0; }
 
   template <class Call>
   void count(const char* name, const Call& call) {
     const std::string& label = labels_.emplace_back(std::string(name) + " " + target_);
+#ifdef FOVEATE_TRACED
+    counting_begins();
+    const Status status = call();
+    counting_ends();
+#else
     CALLGRIND_ZERO_STATS;
     CALLGRIND_TOGGLE_COLLECT;
     const Status status = call();
     CALLGRIND_TOGGLE_COLLECT;
     CALLGRIND_DUMP_STATS_AT(label.c_str());
+#endif
     if (status.ok()) return;
     std::fprintf(stderr, "perf_check: %s: %s\n", label.c_str(), status.message());
     failed_ = true;
   }
 
-  bool failed() const { return failed_; }
+  /// Whether a call failed, or there was none of the name.
+  bool failed() const { return failed_ || labels_.empty(); }
 
  private:
   const char* target_;
+  const char* only_;
   std::deque<std::string> labels_;  // valgrind reads them when it writes the dump, after the request
   bool failed_ = false;
 };
@@ -112,6 +136,7 @@ struct Arrays {
 
 template <class T, class Stored = T>
 void attend(Counter& counter, const char* name, const Shape& shape, const AttentionOptions& options = {}) {
+  if (!counter.wants(name)) return;
   Arrays<T, Stored> a(shape);
   counter.count(name, [&] { return attention(a.q_view(), a.k_view(), a.v_view(), a.outputs(), options); });
 }
@@ -123,6 +148,7 @@ void attend_to_int8(Counter& counter, const char* name, const Shape& s) {
 }
 
 void attend_masked(Counter& counter, const char* name, const Shape& s) {
+  if (!counter.wants(name)) return;
   const Array<float> bias = numbers<float>(s.n_q * s.n_kv, 4);
   const Array<uint8_t> mask = [&] {
     Array<uint8_t> kept;
@@ -137,6 +163,7 @@ void attend_masked(Counter& counter, const char* name, const Shape& s) {
 }
 
 void go_back(Counter& counter, const char* name, const Shape& s, const AttentionOptions& options) {
+  if (!counter.wants(name)) return;
   Arrays<float> a(s);
   const Array<float> d_o = numbers<float>(static_cast<int64_t>(a.o.size()), 4);
   Array<float> dq(a.q.size()), dk(a.k.size()), dv(a.v.size());
@@ -150,6 +177,7 @@ void go_back(Counter& counter, const char* name, const Shape& s, const Attention
 }
 
 void attend_additively(Counter& counter, const char* name, const Shape& s, int64_t d_a) {
+  if (!counter.wants(name)) return;
   Arrays<float> a(s);
   const Array<float> w_q = numbers<float>(d_a * s.d, 4), w_k = numbers<float>(d_a * s.d, 5), w = numbers<float>(d_a, 6);
   const AdditiveParameters parameters{
@@ -159,6 +187,7 @@ void attend_additively(Counter& counter, const char* name, const Shape& s, int64
 }
 
 void attend_linearly(Counter& counter, const char* name, const Shape& s) {
+  if (!counter.wants(name)) return;
   Arrays<float> a(s);
   counter.count(name, [&] {
     return linear_attention(a.q_view(), a.k_view(), a.v_view(), a.outputs().o, LinearOptions{.causal = true});
@@ -166,8 +195,8 @@ void attend_linearly(Counter& counter, const char* name, const Shape& s) {
 }
 
 /// The calls: as small as their kind of work allows, a second or two each under valgrind.
-bool make_calls(const char* target) {
-  Counter counter(target);
+bool make_calls(const char* target, const char* only) {
+  Counter counter(target, only);
   Arrays<float> first({1, 1, 1, 8, 8, 16});  // what is done once is not counted
   if (!attention(first.q_view(), first.k_view(), first.v_view(), first.outputs()).ok()) return false;
   attend<float>(counter, "tiny", {1, 1, 1, 8, 8, 16});
@@ -206,7 +235,7 @@ int main(int argc, char** argv) {
       std::printf("skipped: counts of %s (%s)\n", target, status.message());
       continue;
     }
-    right &= make_calls(target);
+    right &= make_calls(target, argc == 2 ? argv[1] : nullptr);
   }
   return right ? 0 : 1;
 }
