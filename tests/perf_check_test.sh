@@ -36,4 +36,26 @@ expect 0 'keep what was gained: scripts/perf-check --keep' 'f32 avx2 900\n'
 expect 1 'bf16 avx2: 7 instructions, of which' 'f32 avx2 1000\nbf16 avx2 7\n'
 expect 1 'f32 avx2: kept in' 'bf16 avx2 7\n'
 expect 1 'bf16 sse4: 7 instructions, of which' 'bf16 sse4 7\n'
+expect 1 'no counts' ''
+expect 1 'expected a call, a target and a count' 'f32 avx2 many\n'
+expect 1 'expected a call, a target and a count' 'f32 avx2 0\n'
+expect 1 'expected a call, a target and a count' 'f32 avx2\n'
+
+# refuse WORDS ARGUMENTS...: wrong calls end with status 2 and a line.
+refuse() {
+  words=$1
+  shift
+  status=0
+  said=$(scripts/perf-check "$@" 2>&1) || status=$?
+  case "$status $said" in
+    "2 perf-check: "*"$words"*) ;;
+    *)
+      echo "perf-check $*: expected status 2 and '$words', got $status and '$said'"
+      failures=$((failures + 1))
+      ;;
+  esac
+}
+refuse 'expected two files of counts' --compare
+refuse 'expected two files of counts' --compare "$folder/kept" "$folder/missing"
+refuse "no option is named '--wrong'" --wrong
 [ $failures = 0 ]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import pathlib
 import sys
@@ -29,6 +30,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--clock", default="wall", choices=("wall", "processor"), help=clock)
     parser.add_argument("--results", type=pathlib.Path, default=catalogue.BUILD / "bench-results", help="the folder")
     parser.add_argument("--list", action="store_true", help="list rows and peers")
+    parser.add_argument("--check", action="store_true", help="look at the arguments, and measure nothing")
     return parser.parse_args()
 
 
@@ -36,13 +38,24 @@ def numbers(text: str, cores: int) -> tuple[int, ...]:
     """Of threads, as --threads says; more than there are cores is refused, for it measures waiting."""
     found = []
     for one in text.split(","):
-        if (one != "all" and not one.isdigit()) or one == "0":
+        if one != "all" and not (one.isascii() and one.isdigit() and int(one) > 0):
             raise ValueError(f"--threads: expected numbers or 'all', got {one!r}")
         n = cores if one == "all" else int(one)
         if n > cores:
-            raise ValueError(f"--threads: {n} asked for, and this process may use {cores} cores")
+            raise ValueError(f"--threads: {n} asked for, and this process may use {cores} core{'s' * (cores > 1)}")
         found.append(n)
     return tuple(dict.fromkeys(found))
+
+
+def check(given: argparse.Namespace) -> None:
+    """Raises ValueError for numbers that nothing can be measured with, and for a folder that cannot be one."""
+    if given.rounds < 1:
+        raise ValueError(f"--rounds: expected 1 or more, got {given.rounds}")
+    if not (0 < given.seconds < math.inf):
+        raise ValueError(f"--seconds: expected a positive number, got {given.seconds}")
+    existing = next(folder for folder in (given.results, *given.results.absolute().parents) if folder.exists())
+    if not existing.is_dir():
+        raise ValueError(f"--results: expected a folder, and {existing} is none")
 
 
 def main() -> int:
@@ -51,12 +64,15 @@ def main() -> int:
         print("\n".join([*rows.ALL, "", *(catalogue.identifier(c.name) for c in catalogue.CANDIDATES)]))
         return 0
     try:
-        works = rows.named(given.only or given.set)
+        check(given)
+        works = rows.named(given.set) if given.only is None else rows.chosen(given.only)
         threads = numbers(given.threads, len(os.sched_getaffinity(0)))
         candidates = catalogue.chosen(given.peers)
     except ValueError as error:
         print(f"scripts/bench: {error}", file=sys.stderr)
         return 2
+    if given.check:
+        return 0
     with Progress(sys.stderr) as progress:
         run = Run(candidates, threads, given.results, given.clock, progress)
         try:

@@ -78,7 +78,7 @@ def chosen(names: str) -> tuple[Candidate, ...]:
     known = {identifier(candidate.name): candidate for candidate in CANDIDATES}
     named = {identifier(candidate.name) for candidate in CANDIDATES if candidate.ours}
     for name in wanted:
-        found = {name} & known.keys() or {key for key in known if name in key}
+        found = {name} & known.keys() or {key for key in known if name and name in key}
         if not found:
             raise ValueError(f"--peers: no peer is named {name!r}; expected some of {', '.join(known)}")
         named |= found

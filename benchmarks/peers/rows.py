@@ -81,15 +81,16 @@ QUICK = (
 ALL = {row.name: row for row in MAIN + GRID}
 
 
-def named(names: str) -> tuple[Work, ...]:
-    """Of a set, "quick", "full" or "grid", or of a list of rows; a row may be named by a part of its name."""
-    if names == "quick":
-        return tuple(ALL[name] for name in QUICK)
-    if names in ("full", "grid"):
-        return MAIN if names == "full" else GRID
-    found = []
+def named(name: str) -> tuple[Work, ...]:
+    """The rows of a set, "quick", "full" or "grid"."""
+    return {"quick": tuple(ALL[row] for row in QUICK), "full": MAIN, "grid": GRID}[name]
+
+
+def chosen(names: str) -> tuple[Work, ...]:
+    """Rows by their names or parts of these, with commas between."""
+    found: list[Work] = []
     for name in names.split(","):
-        rows = [ALL[name]] if name in ALL else [row for row in MAIN + GRID if name in row.name]
+        rows = [ALL[name]] if name in ALL else [row for row in MAIN + GRID if name and name in row.name]
         if not rows:
             raise ValueError(f"--only: no row is named {name!r}; scripts/bench --list lists them")
         found += rows

@@ -152,9 +152,11 @@ struct Call {
   bool take_all(const nb::dict& options) {
     PyObject *name, *value;
     for (Py_ssize_t at = 0; PyDict_Next(options.ptr(), &at, &name, &value) != 0;) {
-      const char* const text = PyUnicode_AsUTF8AndSize(name, nullptr);
+      Py_ssize_t size = 0;
+      const char* const text = PyUnicode_AsUTF8AndSize(name, &size);
       if (text == nullptr) PyErr_Clear();  // no name at all
-      if (text == nullptr || !given.take(text, value)) return false;
+      if (text == nullptr || std::string_view(text).size() != static_cast<size_t>(size)) return false;
+      if (!given.take(text, value)) return false;
     }
     return true;
   }

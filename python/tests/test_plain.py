@@ -152,6 +152,12 @@ def test_what_is_not_plain_is_left_to_others() -> None:
         assert plain(*args, **options) is None, options
 
 
+def test_a_name_is_read_to_its_end() -> None:
+    for name in ("scale\0", "causal\0x", "\0"):
+        with pytest.raises(TypeError):
+            foveate.attention(*arrays(), **{name: 1.0})
+
+
 def test_what_is_wrong_is_said_as_ever() -> None:
     q, k, v = arrays()
     for args, options, words in (

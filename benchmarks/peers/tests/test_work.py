@@ -77,9 +77,12 @@ def test_sets() -> None:
     assert len(rows.named("quick")) == len(rows.QUICK)
     assert {row.d_k for row in rows.GRID} == {16, 64, 128, 256}
     assert max(row.n_kv for row in rows.GRID) == 8192
-    assert [row.name for row in rows.named("f32_tiny_n8_d16")] == ["f32_tiny_n8_d16"]
+    assert [row.name for row in rows.chosen("f32_tiny_n8_d16")] == ["f32_tiny_n8_d16"]
     with pytest.raises(ValueError, match="--only: no row is named 'nonsense'"):
-        rows.named("nonsense")
+        rows.chosen("nonsense")
+    for nothing in ("", ",", "f32_tiny,"):
+        with pytest.raises(ValueError, match="no row is named ''"):
+            rows.chosen(nothing)
 
 
 def test_bfloat16_is_rounded_to_nearest_even() -> None:
