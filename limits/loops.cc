@@ -96,7 +96,11 @@ uint64_t ReadAll(const uint8_t* data, size_t bytes) {
     t3 = hn::Add(t3, hn::LoadU(d, second + i + 3 * lanes));
   }
   s0 = hn::Add(hn::Add(hn::Add(s0, s1), hn::Add(s2, s3)), hn::Add(hn::Add(t0, t1), hn::Add(t2, t3)));
-  uint64_t sum = hn::GetLane(hn::SumOfLanes(d, s0));
+  // Lane by lane: g++'s own sum of lanes is one of signed numbers, which may not overflow.
+  HWY_ALIGN uint64_t words[hn::MaxLanes(d)];
+  hn::Store(s0, d, words);
+  uint64_t sum = 0;
+  for (size_t lane = 0; lane < lanes; ++lane) sum += words[lane];
   size_t at = 2 * half * sizeof(uint64_t);
   for (uint64_t word; at + sizeof(word) <= bytes; at += sizeof(word)) {
     std::memcpy(&word, data + at, sizeof(word));
