@@ -42,6 +42,9 @@ class Axes:
     def range_x(self) -> tuple[float, float]:
         return 10.0**self._x0, 10.0**self._x1
 
+    def lowest(self) -> float:
+        return 10.0**self._y0
+
     def grid(self) -> list[str]:
         parts = []
         for power in range(self._x0, self._x1 + 1):
@@ -130,7 +133,7 @@ def _roof(axes: Axes, name: str, peak: float, read: float | None) -> list[str]:
     parts = [svg.line(axes.x(ridge), axes.y(height), axes.x(right), axes.y(height), "ink", 1.5)]
     parts.append(svg.text(axes.x(right) - 4, axes.y(height) - 5, f"{name} {height:.0f}", 11, "ink", "end"))
     if read and ridge > left:
-        start = max(left, 10 ** math.floor(math.log10(ridge) - 1.5))
+        start = max(left, axes.lowest() / (read * 1e-9))  # where it enters the panel, from its left or from below
         parts.append(svg.line(axes.x(start), axes.y(start * read * 1e-9), axes.x(ridge), axes.y(height), "ink", 1.5))
     return parts
 

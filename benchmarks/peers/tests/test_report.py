@@ -89,6 +89,15 @@ def test_pictures_are_legible_on_light_and_dark_pages(measured) -> None:
             assert (light + 0.05) / (dark + 0.05) >= least, name
 
 
+def test_roofs_stay_in_their_panel(measured) -> None:
+    lines = list(ElementTree.fromstring(roofline.picture(measured, PEAKS)).iter(f"{SVG}line"))
+    grid = [line for line in lines if line.get("class") == "line-stroke"]
+    roofs = [line for line in lines if line.get("class") == "ink-stroke"]
+    assert roofs
+    lowest = max(float(line.get("y2")) for line in grid)
+    assert all(float(line.get(end)) <= lowest + 0.1 for line in roofs for end in ("y1", "y2"))
+
+
 def test_numbers_of_many_points_in_one_place_stand_apart() -> None:
     works = [work for name, work in ALL.items() if name.startswith("f32_N") or name.startswith("f32_causal")]
     rows = [of_row(work, 1, {"foveate": timed(0.04), "x": timed(0.05)}, limits(f32=250e9), Sides()) for work in works]
