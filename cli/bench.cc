@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -120,6 +122,12 @@ std::vector<std::unique_ptr<TbbExecutor>> wanted_executors(int64_t threads) {
   return executors;
 }
 
+/// What to say where a work's arrays are larger than memory.
+std::runtime_error too_large(const BenchArguments& arguments, const BenchWork& work) {
+  return std::runtime_error(arguments.shape ? "--shape: not enough memory for such arrays; make the extents smaller"
+                                            : "not enough memory for '" + work.name + "'; --filter chooses others");
+}
+
 std::vector<BenchRow> measure_all(const BenchArguments& arguments, const std::vector<BenchWork>& works) {
   const std::vector<std::string> targets = wanted_targets(arguments.target);
   const auto executors = wanted_executors(arguments.threads);
@@ -135,9 +143,13 @@ std::vector<BenchRow> measure_all(const BenchArguments& arguments, const std::ve
     throw_unless_ok(pin_target(target.c_str()));
     for (const auto& executor : executors) {
       for (const BenchWork& work : works) {
-        std::optional<BenchRow> row = measure(work, executor.get(), {arguments.seconds, cancellable.stop(), tell});
-        if (!row) cancellable.finish();  // throws Interrupted
-        rows.push_back(std::move(*row));
+        try {
+          std::optional<BenchRow> row = measure(work, executor.get(), {arguments.seconds, cancellable.stop(), tell});
+          if (!row) cancellable.finish();  // throws Interrupted
+          rows.push_back(std::move(*row));
+        } catch (const std::bad_alloc&) {
+          throw too_large(arguments, work);
+        }
       }
     }
   }
@@ -237,7 +249,7 @@ void add_bench(CLI::App& app) {
       ->add_option_function<std::string>(
           "--threads",
           [arguments](const std::string& text) { arguments->threads = whole_number("--threads", text, 1); },
-          "so many threads (default: one, then all cores)")
+          "so many threads, as far as there are cores (default: one, then all cores)")
       ->option_text("N");
   command
       ->add_option_function<std::string>(

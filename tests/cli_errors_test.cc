@@ -330,6 +330,10 @@ TEST_F(CliErrors, TooLittleMemoryIsStatusOne) {
   EXPECT_EQ(outcome.status, 1);
   EXPECT_EQ(outcome.err, "foveate attend: q: q.npy: not enough memory for its 8589934592 bytes\n");
   EXPECT_FALSE(fs::exists(path("o.npy")));
+
+  outcome = run({"bench", "--threads", "1", "--shape", "1,8,8,1000000,1000000,64,64"}, one_gigabyte);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.err, "foveate bench: --shape: not enough memory for such arrays; make the extents smaller\n");
 }
 
 TEST_F(CliErrors, FilesPastTheirLimitAreStatusOne) {
