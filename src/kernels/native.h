@@ -18,7 +18,7 @@ using Dword = uint32_t __attribute__((may_alias));
 /// C[rows x width] = A[rows x steps] . B[steps x width], A broadcast as in gemm-inl.h; width is whole vectors.
 struct NativeProduct {
   const Dword* a;
-  int64_t a_row_stride, a_step_stride;
+  int64_t a_row_stride, a_step_stride;  ///< one of them is 1
   int64_t rows, steps;
   const Dword* b;
   int64_t width;

@@ -27,6 +27,8 @@ __m256i add_quadruples(__m256i sum, __m256i x, __m256i y) {
 
 struct ScaledI8 {
   using Sum = __m256i;
+  using Factor = __m256;
+  static constexpr bool kAdjacentRows = false;
   static constexpr int64_t kLanes = kWidth, kRows = 4;
   const int32_t* first;
   const float* lane_factor;
@@ -36,8 +38,9 @@ struct ScaledI8 {
     return add_quadruples(sum, _mm256_set1_epi32(static_cast<int>(a)), load(b));
   }
   Sum start(int64_t lane) const { return load(first + lane); }
-  void store(Sum sum, float* c, int64_t lane, int64_t row) const {
-    const __m256 scaled = _mm256_mul_ps(_mm256_cvtepi32_ps(sum), _mm256_loadu_ps(lane_factor + lane));
+  Factor factor_of(int64_t lane) const { return _mm256_loadu_ps(lane_factor + lane); }
+  void store(Sum sum, float* c, Factor factor, int64_t row) const {
+    const __m256 scaled = _mm256_mul_ps(_mm256_cvtepi32_ps(sum), factor);
     _mm256_storeu_ps(c, _mm256_mul_ps(scaled, _mm256_set1_ps(row_factor[row])));
   }
 };

@@ -24,6 +24,7 @@ constexpr int64_t kWidth = 16;
 
 struct Bf16 {
   using Sum = __m512;
+  using Factor = __m512;
   static constexpr int64_t kLanes = kWidth, kRows = 8;
 
   static Sum add(Sum sum, Dword a, const Dword* b) {
@@ -34,21 +35,30 @@ struct Bf16 {
 };
 
 struct ScaledBf16 : Bf16 {
-  __m512 factor;
-  void store(Sum sum, float* c, int64_t, int64_t) const { _mm512_storeu_ps(c, _mm512_mul_ps(sum, factor)); }
+  static constexpr bool kAdjacentRows = false;
+  Factor factor;
+
+  Factor factor_of(int64_t) const { return factor; }
+  static void store(Sum sum, float* c, Factor factor, int64_t) { _mm512_storeu_ps(c, _mm512_mul_ps(sum, factor)); }
 };
 
 struct CorrectedBf16 : Bf16 {
+  static constexpr bool kAdjacentRows = true;
   const float* correction;
-  void store(Sum sum, float* c, int64_t lane, int64_t) const {
-    _mm512_storeu_ps(c, _mm512_fmadd_ps(_mm512_loadu_ps(c), _mm512_loadu_ps(correction + lane), sum));
+
+  Factor factor_of(int64_t lane) const { return _mm512_loadu_ps(correction + lane); }
+  static void store(Sum sum, float* c, Factor factor, int64_t) {
+    _mm512_storeu_ps(c, _mm512_fmadd_ps(_mm512_loadu_ps(c), factor, sum));
   }
 };
 
+template <bool kAdjacent>
 struct AddedBf16 : Bf16 {
-  static void store(Sum sum, float* c, int64_t, int64_t) {
-    _mm512_storeu_ps(c, _mm512_add_ps(_mm512_loadu_ps(c), sum));
-  }
+  static constexpr bool kAdjacentRows = kAdjacent;
+  struct Factor {};
+
+  static Factor factor_of(int64_t) { return {}; }
+  static void store(Sum sum, float* c, Factor, int64_t) { _mm512_storeu_ps(c, _mm512_add_ps(_mm512_loadu_ps(c), sum)); }
 };
 
 /// sum + x . y by quadruples, x unsigned. Not by the intrinsic: g++ 12 copies each sum to and fro for it, in every step.
@@ -59,6 +69,8 @@ __m512i add_quadruples(__m512i sum, __m512i x, __m512i y) {
 
 struct ScaledI8 {
   using Sum = __m512i;
+  using Factor = __m512;
+  static constexpr bool kAdjacentRows = false;
   static constexpr int64_t kLanes = kWidth, kRows = 8;
   const int32_t* first;
   const float* lane_factor;
@@ -68,8 +80,9 @@ struct ScaledI8 {
     return add_quadruples(sum, _mm512_set1_epi32(static_cast<int>(a)), _mm512_loadu_si512(b));
   }
   Sum start(int64_t lane) const { return _mm512_loadu_si512(first + lane); }
-  void store(Sum sum, float* c, int64_t lane, int64_t row) const {
-    const __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(sum), _mm512_loadu_ps(lane_factor + lane));
+  Factor factor_of(int64_t lane) const { return _mm512_loadu_ps(lane_factor + lane); }
+  void store(Sum sum, float* c, Factor factor, int64_t row) const {
+    const __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(sum), factor);
     _mm512_storeu_ps(c, _mm512_mul_ps(scaled, _mm512_set1_ps(row_factor[row])));
   }
 };
@@ -128,7 +141,9 @@ void weighted_sum(const NativeProduct& x, const float* correction) {
   product(x, kind);
 }
 
-void add_bf16(const NativeProduct& x) { product(x, AddedBf16()); }
+void add_bf16(const NativeProduct& x) {
+  x.a_row_stride == 1 ? product(x, AddedBf16<true>()) : product(x, AddedBf16<false>());
+}
 
 void round_rows(const float* x, int64_t rows, int64_t width, int64_t n, Dword* out) {
   for (int64_t row = 0; row < rows; ++row) {
@@ -183,7 +198,7 @@ void guarded_weighted_sum(const NativeProduct& x, const NativeWeights& w, const 
         value = _mm512_mask_and_epi32(value, no_odd, value, _mm512_set1_epi32(0xffff));
         sum = _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(pair_of(even, odd)), reinterpret_cast<__m512bh>(value));
       }
-      kind.store(sum, x.c + row * x.width + lane, lane, row);
+      kind.store(sum, x.c + row * x.width + lane, kind.factor_of(lane), row);
     }
   }
 }
