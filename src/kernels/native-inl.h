@@ -279,14 +279,33 @@ inline HWY_NOINLINE void NativeScores(const Tile<float>& tile, const BlockRange&
 HWY_INLINE uint32_t bf16_bits(BFloat16 x) { return x.bits; }
 HWY_INLINE uint32_t bf16_bits(int8_t x) { return std::bit_cast<uint32_t>(static_cast<float>(x)) >> 16; }
 
+/// A vector of elements as bfloat16, in low and in high halves; what is left of a small integer's float32 is zeros.
+template <class D>
+HWY_INLINE hn::Vec<D> LowHalves(D du, const BFloat16* from) {
+  const hn::Rebind<uint16_t, D> d16;
+  return hn::PromoteTo(du, hn::LoadU(d16, reinterpret_cast<const uint16_t*>(from)));
+}
+template <class D>
+HWY_INLINE hn::Vec<D> LowHalves(D du, const int8_t* from) {
+  return hn::ShiftRight<16>(hn::BitCast(du, LoadElements(hn::RebindToFloat<D>(), from)));
+}
+template <class D, class E>
+HWY_INLINE hn::Vec<D> HighHalves(D du, const E* from) {
+  return hn::BitCast(du, LoadElements(hn::RebindToFloat<D>(), from));
+}
+
 /// to[c] = the bfloat16s of even[c] and odd[c], either of which may be a row that is not there.
 template <class E>
 HWY_INLINE void JoinRows(const E* even, const E* odd, int64_t stride_d, int64_t n, Dword* to) {
+  int64_t c = 0;
   if (even != nullptr && odd != nullptr && stride_d == 1) {
-    for (int64_t c = 0; c < n; ++c) to[c] = bf16_bits(even[c]) | bf16_bits(odd[c]) << 16;
-    return;
+    const hn::ScalableTag<uint32_t> d;
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    for (; c + lanes <= n; c += lanes) {
+      hn::StoreU(hn::Or(LowHalves(d, even + c), HighHalves(d, odd + c)), d, reinterpret_cast<uint32_t*>(to + c));
+    }
   }
-  for (int64_t c = 0; c < n; ++c) {
+  for (; c < n; ++c) {
     to[c] = (even != nullptr ? bf16_bits(even[c * stride_d]) : 0) |
             (odd != nullptr ? bf16_bits(odd[c * stride_d]) << 16 : 0);
   }
@@ -301,12 +320,10 @@ struct Pairs {
 template <class E>
 HWY_NOINLINE void JoinPlaces(const Pages& pages, const RowSource& source, int64_t depth, const BlockRange& range,
                              const Pairs& pairs, Dword* to) {
-  const auto row_at = [&](int64_t place) HWY_ATTR -> const E* {
-    if (place < range.first || place >= range.last) return nullptr;
-    return static_cast<const E*>(source.data) + RunAt(pages, source, range.origin + place, 1).offset;
-  };
+  const E* rows[kBlockKeys] = {};
+  FindRows(pages, source, range.key, range.last - range.first, rows + range.first);
   for (int64_t pair = pairs.first; pair < pairs.last; ++pair, to += depth) {
-    JoinRows(row_at(2 * pair), row_at(2 * pair + 1), source.stride_d, depth, to);
+    JoinRows(rows[2 * pair], rows[2 * pair + 1], source.stride_d, depth, to);
   }
 }
 
