@@ -159,9 +159,11 @@ void round_rows(const float* x, int64_t rows, int64_t width, int64_t n, Dword* o
 
 /// The rows of two places, each times its scale, as pairs of bfloat16.
 __m512i pair_of(__m512 even, __m512 odd) {
-  const __m512i low = _mm512_cvtepu16_epi32(reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(even)));
-  const __m512i high = _mm512_cvtepu16_epi32(reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(odd)));
-  return _mm512_or_si512(low, _mm512_slli_epi32(high, 16));
+  // Even ones come out in front of all odd ones: lane i takes i and 16 + i.
+  const __m512i places =
+      _mm512_setr_epi32(0x100000, 0x110001, 0x120002, 0x130003, 0x140004, 0x150005, 0x160006, 0x170007, 0x180008,
+                        0x190009, 0x1a000a, 0x1b000b, 0x1c000c, 0x1d000d, 0x1e000e, 0x1f000f);
+  return _mm512_permutexvar_epi16(places, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(odd, even)));
 }
 
 __m512 weight_at(const NativeWeights& w, int64_t place, int64_t lane) {
