@@ -67,6 +67,9 @@ __m512i add_quadruples(__m512i sum, __m512i x, __m512i y) {
   return sum;
 }
 
+/// Quadruples of int8, each moved by 128.
+__m512i moved(__m512i x) { return _mm512_xor_si512(x, _mm512_set1_epi8(static_cast<char>(0x80))); }
+
 struct ScaledI8 {
   using Sum = __m512i;
   using Factor = __m512;
@@ -77,7 +80,7 @@ struct ScaledI8 {
   const float* row_factor;
 
   static Sum add(Sum sum, Dword a, const Dword* b) {
-    return add_quadruples(sum, _mm512_set1_epi32(static_cast<int>(a)), _mm512_loadu_si512(b));
+    return add_quadruples(sum, moved(_mm512_set1_epi32(static_cast<int>(a))), _mm512_loadu_si512(b));
   }
   Sum start(int64_t lane) const { return _mm512_loadu_si512(first + lane); }
   Factor factor_of(int64_t lane) const { return _mm512_loadu_ps(lane_factor + lane); }
@@ -103,7 +106,7 @@ struct FewBf16 {
   void put(Sum sum, float* c, int64_t, int64_t) const { _mm512_storeu_ps(c, _mm512_mul_ps(sum, factor)); }
 };
 
-/// The same, keys made unsigned.
+/// The same of int8.
 struct FewI8 {
   using Sum = __m512i;
   static constexpr int64_t kLanes = kWidth;
@@ -112,9 +115,7 @@ struct FewI8 {
   const float* row_factor;
   const float* lane_factor;
 
-  static __m512i load(const Dword* b) {
-    return _mm512_xor_si512(_mm512_loadu_si512(b), _mm512_set1_epi8(static_cast<char>(0x80)));
-  }
+  static __m512i load(const Dword* b) { return moved(_mm512_loadu_si512(b)); }
   static Sum join(Sum sum, Dword a, __m512i b) {
     return add_quadruples(sum, b, _mm512_set1_epi32(static_cast<int>(a)));
   }
