@@ -66,7 +66,8 @@ HWY_INLINE void NativeValueProducts(const BackwardTile<float>& b, const BlockRan
   const Tile<float>& tile = b.tile;
   const TileTask<float>& task = tile.task;
   const int64_t keys = range.last - range.first;
-  const Broadcasts<float, false> rows = Bf16Rows(task.pages, task.v, task.d_v, range.key, keys, tile.packed_v);
+  const Broadcasts<float, false> rows =
+      DwordRows<BFloat16>(task.pages, task.v, task.d_v, range.key, keys, tile.packed_v);
   task.native->scores_bf16({.a = as_dwords(rows.data),
                             .a_row_stride = rows.stride,
                             .a_step_stride = 1,

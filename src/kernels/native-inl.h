@@ -8,7 +8,7 @@
 //   bfloat16 queries and values    pairs of keys at absolute places 2 i and 2 i + 1; weights rounded to bfloat16
 //   int8 values, any query         the same: int8 is exact in bfloat16; the weight is multiplied by v_scale first
 //
-// Where the instruction wants one factor unsigned, keys are moved by 128; 128 sum(q8) is taken from the sum at its start.
+// Where the instruction wants one factor unsigned, it gets keys moved by 128; 128 sum(q8) is taken from the sum at its start.
 #if defined(FOVEATE_SRC_KERNELS_NATIVE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FOVEATE_SRC_KERNELS_NATIVE_INL_H_
 #undef FOVEATE_SRC_KERNELS_NATIVE_INL_H_
@@ -20,6 +20,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 
 #include "foveate/float16.h"
@@ -161,51 +162,43 @@ HWY_INLINE void LoadNativeQueries(const Tile<float>& tile) {
 
 // --- Scores ---
 
-/// n elements, some bits turned, to adjacent ones.
+/// n elements to adjacent ones.
 template <class E>
-HWY_INLINE void CopyRow(const E* from, int64_t stride, int64_t n, E turned, float* row) {
+HWY_INLINE void CopyRow(const E* from, int64_t stride, int64_t n, float* row) {
   E* const to = reinterpret_cast<E*>(row);
   if (stride == 1) {
-    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<E>(from[i] ^ turned);
+    std::memcpy(to, from, static_cast<size_t>(n) * sizeof(E));
   } else {
-    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<E>(from[i * stride] ^ turned);
+    for (int64_t i = 0; i < n; ++i) to[i] = from[i * stride];
   }
 }
 
-/// Rows of keys [first, first + n) as dwords, copied to `packed`, with some bits of each element turned.
+/// Rows of keys or values [first, first + n) as dwords: in place where they lie so, in one run, else copied to `packed`.
 template <class E>
-HWY_INLINE Broadcasts<float, false> CopiedRows(const Pages& pages, const RowSource& source, int64_t depth,
-                                               int64_t first, int64_t n, E turned, float* packed) {
+HWY_INLINE Broadcasts<float, false> DwordRows(const Pages& pages, const RowSource& source, int64_t depth, int64_t first,
+                                              int64_t n, float* packed) {
   constexpr auto kElements = static_cast<int64_t>(sizeof(float) / sizeof(E));
+  const auto row_at = [&](int64_t offset) { return static_cast<const E*>(source.data) + offset; };
+  Run run = RunAt(pages, source, first, n);
+  if (run.n == n && LieInDwords(source, depth)) {
+    return {static_cast<const float*>(static_cast<const void*>(row_at(run.offset))), source.stride / kElements};
+  }
   const int64_t width = (depth + kElements - 1) / kElements;
-  for (int64_t done = 0; done < n;) {
-    const Run run = RunAt(pages, source, first + done, n - done);
+  for (int64_t done = 0; done < n; done += run.n) {
+    run = RunAt(pages, source, first + done, n - done);
     for (int64_t j = 0; j < run.n; ++j) {
       float* const row = packed + (done + j) * width;
       row[width - 1] = 0;
-      CopyRow(static_cast<const E*>(source.data) + run.offset + j * source.stride, source.stride_d, depth, turned, row);
+      CopyRow(row_at(run.offset + j * source.stride), source.stride_d, depth, row);
     }
-    done += run.n;
   }
   return {packed, width};
 }
 
-/// Rows of bfloat16 as pairs: in place where they lie so, in one run.
-HWY_INLINE Broadcasts<float, false> Bf16Rows(const Pages& pages, const RowSource& source, int64_t depth, int64_t first,
-                                             int64_t n, float* packed) {
-  const Run run = RunAt(pages, source, first, n);
-  if (run.n == n && LieInDwords(source, depth)) {
-    const auto* const row = static_cast<const BFloat16*>(source.data) + run.offset;
-    return {reinterpret_cast<const float*>(row), source.stride / 2};
-  }
-  return CopiedRows(pages, source, depth, first, n, uint16_t{0}, packed);
-}
-
-/// The keys [first, first + n) as dwords; those of int8 with some bits turned: 0x80 moves them by 128.
-HWY_INLINE Broadcasts<float, false> NativeKeys(const TileTask<float>& task, int64_t first, int64_t n, uint8_t turned,
-                                               float* packed) {
-  if (task.scores == Native::bf16) return Bf16Rows(task.pages, task.k, task.d_k, first, n, packed);
-  return CopiedRows(task.pages, task.k, task.d_k, first, n, turned, packed);
+/// The keys [first, first + n) as dwords.
+HWY_INLINE Broadcasts<float, false> NativeKeys(const TileTask<float>& task, int64_t first, int64_t n, float* packed) {
+  if (task.scores == Native::bf16) return DwordRows<BFloat16>(task.pages, task.k, task.d_k, first, n, packed);
+  return DwordRows<int8_t>(task.pages, task.k, task.d_k, first, n, packed);
 }
 
 /// What the scores of each key of a range are multiplied by: its scale, 1 where channels have them.
@@ -255,8 +248,7 @@ inline HWY_NOINLINE void NativeScores(const Tile<float>& tile, const BlockRange&
   if (task.scores == Native::int8) KeyFactors(task, range.key, keys, factors);
   // Rows that are few, but without products of their own: bound by memory all the same.
   if (tile.width == task.native->lanes) PrefetchAhead(tile, range.key, keys);
-  const uint8_t turned = task.native->signed_keys ? 0 : 0x80;
-  const Broadcasts<float, false> rows = NativeKeys(task, range.key, keys, turned, tile.packed_k);
+  const Broadcasts<float, false> rows = NativeKeys(task, range.key, keys, tile.packed_k);
   const NativeProduct product = {.a = as_dwords(rows.data),
                                  .a_row_stride = rows.stride,
                                  .a_step_stride = 1,
@@ -279,14 +271,33 @@ inline HWY_NOINLINE void NativeScores(const Tile<float>& tile, const BlockRange&
 HWY_INLINE uint32_t bf16_bits(BFloat16 x) { return x.bits; }
 HWY_INLINE uint32_t bf16_bits(int8_t x) { return std::bit_cast<uint32_t>(static_cast<float>(x)) >> 16; }
 
+/// A vector of elements as bfloat16, in low and in high halves; what is left of a small integer's float32 is zeros.
+template <class D>
+HWY_INLINE hn::Vec<D> LowHalves(D du, const BFloat16* from) {
+  const hn::Rebind<uint16_t, D> d16;
+  return hn::PromoteTo(du, hn::LoadU(d16, reinterpret_cast<const uint16_t*>(from)));
+}
+template <class D>
+HWY_INLINE hn::Vec<D> LowHalves(D du, const int8_t* from) {
+  return hn::ShiftRight<16>(hn::BitCast(du, LoadElements(hn::RebindToFloat<D>(), from)));
+}
+template <class D, class E>
+HWY_INLINE hn::Vec<D> HighHalves(D du, const E* from) {
+  return hn::BitCast(du, LoadElements(hn::RebindToFloat<D>(), from));
+}
+
 /// to[c] = the bfloat16s of even[c] and odd[c], either of which may be a row that is not there.
 template <class E>
 HWY_INLINE void JoinRows(const E* even, const E* odd, int64_t stride_d, int64_t n, Dword* to) {
+  int64_t c = 0;
   if (even != nullptr && odd != nullptr && stride_d == 1) {
-    for (int64_t c = 0; c < n; ++c) to[c] = bf16_bits(even[c]) | bf16_bits(odd[c]) << 16;
-    return;
+    const hn::ScalableTag<uint32_t> d;
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    for (; c + lanes <= n; c += lanes) {
+      hn::StoreU(hn::Or(LowHalves(d, even + c), HighHalves(d, odd + c)), d, reinterpret_cast<uint32_t*>(to + c));
+    }
   }
-  for (int64_t c = 0; c < n; ++c) {
+  for (; c < n; ++c) {
     to[c] = (even != nullptr ? bf16_bits(even[c * stride_d]) : 0) |
             (odd != nullptr ? bf16_bits(odd[c * stride_d]) << 16 : 0);
   }
@@ -301,12 +312,10 @@ struct Pairs {
 template <class E>
 HWY_NOINLINE void JoinPlaces(const Pages& pages, const RowSource& source, int64_t depth, const BlockRange& range,
                              const Pairs& pairs, Dword* to) {
-  const auto row_at = [&](int64_t place) HWY_ATTR -> const E* {
-    if (place < range.first || place >= range.last) return nullptr;
-    return static_cast<const E*>(source.data) + RunAt(pages, source, range.origin + place, 1).offset;
-  };
+  const E* rows[kBlockKeys] = {};
+  FindRows(pages, source, range.key, range.last - range.first, rows + range.first);
   for (int64_t pair = pairs.first; pair < pairs.last; ++pair, to += depth) {
-    JoinRows(row_at(2 * pair), row_at(2 * pair + 1), source.stride_d, depth, to);
+    JoinRows(rows[2 * pair], rows[2 * pair + 1], source.stride_d, depth, to);
   }
 }
 

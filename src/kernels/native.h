@@ -18,7 +18,7 @@ using Dword = uint32_t __attribute__((may_alias));
 /// C[rows x width] = A[rows x steps] . B[steps x width], A broadcast as in gemm-inl.h; width is whole vectors.
 struct NativeProduct {
   const Dword* a;
-  int64_t a_row_stride, a_step_stride;
+  int64_t a_row_stride, a_step_stride;  ///< one of them is 1
   int64_t rows, steps;
   const Dword* b;
   int64_t width;
@@ -60,13 +60,13 @@ struct NativeProducts {
   int64_t lanes;  ///< of a vector of 32 bits: for kernels of this width alone
   bool signed_keys = false;
 
-  /// c = (start[lane] + sum of products of A, keys, and B, signed) * lane_factor[lane] * row_factor[row]. Keys are
-  /// unsigned, 128 more than they are, unless signed_keys.
+  /// c = (start[lane] + sum of products of A, keys, and B) * lane_factor[lane] * row_factor[row]. Keys count for 128 more
+  /// than they are, unless signed_keys.
   void (*scores_i8)(const NativeProduct& product, const int32_t* start, const float* lane_factor,
                     const float* row_factor);
 
-  /// c[row][lane] = (start[row] + sum of products of A, queries, and B, keys as they are) * row_factor[row] *
-  /// lane_factor[lane].
+  /// c[row][lane] = (start[row] + sum of products of A, queries, and B, keys) * row_factor[row] * lane_factor[lane], keys as
+  /// above.
   void (*few_scores_i8)(const NativeFewScores& x, const int32_t* start, const float* row_factor,
                         const float* lane_factor);
 

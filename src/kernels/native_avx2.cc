@@ -25,24 +25,30 @@ __m256i add_quadruples(__m256i sum, __m256i x, __m256i y) {
   return sum;
 }
 
+/// Quadruples of int8, each moved by 128.
+__m256i moved(__m256i x) { return _mm256_xor_si256(x, _mm256_set1_epi8(static_cast<char>(0x80))); }
+
 struct ScaledI8 {
   using Sum = __m256i;
+  using Factor = __m256;
+  static constexpr bool kAdjacentRows = false;
   static constexpr int64_t kLanes = kWidth, kRows = 4;
   const int32_t* first;
   const float* lane_factor;
   const float* row_factor;
 
   static Sum add(Sum sum, Dword a, const Dword* b) {
-    return add_quadruples(sum, _mm256_set1_epi32(static_cast<int>(a)), load(b));
+    return add_quadruples(sum, moved(_mm256_set1_epi32(static_cast<int>(a))), load(b));
   }
   Sum start(int64_t lane) const { return load(first + lane); }
-  void store(Sum sum, float* c, int64_t lane, int64_t row) const {
-    const __m256 scaled = _mm256_mul_ps(_mm256_cvtepi32_ps(sum), _mm256_loadu_ps(lane_factor + lane));
+  Factor factor_of(int64_t lane) const { return _mm256_loadu_ps(lane_factor + lane); }
+  void store(Sum sum, float* c, Factor factor, int64_t row) const {
+    const __m256 scaled = _mm256_mul_ps(_mm256_cvtepi32_ps(sum), factor);
     _mm256_storeu_ps(c, _mm256_mul_ps(scaled, _mm256_set1_ps(row_factor[row])));
   }
 };
 
-/// Few queries, in A, and keys, made unsigned, in the lanes.
+/// Few queries, in A, and keys in the lanes.
 struct FewI8 {
   using Sum = __m256i;
   static constexpr int64_t kLanes = kWidth;
@@ -51,9 +57,7 @@ struct FewI8 {
   const float* row_factor;
   const float* lane_factor;
 
-  static __m256i load(const Dword* b) {
-    return _mm256_xor_si256(kernels::load(b), _mm256_set1_epi8(static_cast<char>(0x80)));
-  }
+  static __m256i load(const Dword* b) { return moved(kernels::load(b)); }
   static Sum join(Sum sum, Dword a, __m256i b) {
     return add_quadruples(sum, b, _mm256_set1_epi32(static_cast<int>(a)));
   }

@@ -24,6 +24,7 @@ constexpr int64_t kWidth = 16;
 
 struct Bf16 {
   using Sum = __m512;
+  using Factor = __m512;
   static constexpr int64_t kLanes = kWidth, kRows = 8;
 
   static Sum add(Sum sum, Dword a, const Dword* b) {
@@ -34,21 +35,30 @@ struct Bf16 {
 };
 
 struct ScaledBf16 : Bf16 {
-  __m512 factor;
-  void store(Sum sum, float* c, int64_t, int64_t) const { _mm512_storeu_ps(c, _mm512_mul_ps(sum, factor)); }
+  static constexpr bool kAdjacentRows = false;
+  Factor factor;
+
+  Factor factor_of(int64_t) const { return factor; }
+  static void store(Sum sum, float* c, Factor factor, int64_t) { _mm512_storeu_ps(c, _mm512_mul_ps(sum, factor)); }
 };
 
 struct CorrectedBf16 : Bf16 {
+  static constexpr bool kAdjacentRows = true;
   const float* correction;
-  void store(Sum sum, float* c, int64_t lane, int64_t) const {
-    _mm512_storeu_ps(c, _mm512_fmadd_ps(_mm512_loadu_ps(c), _mm512_loadu_ps(correction + lane), sum));
+
+  Factor factor_of(int64_t lane) const { return _mm512_loadu_ps(correction + lane); }
+  static void store(Sum sum, float* c, Factor factor, int64_t) {
+    _mm512_storeu_ps(c, _mm512_fmadd_ps(_mm512_loadu_ps(c), factor, sum));
   }
 };
 
+template <bool kAdjacent>
 struct AddedBf16 : Bf16 {
-  static void store(Sum sum, float* c, int64_t, int64_t) {
-    _mm512_storeu_ps(c, _mm512_add_ps(_mm512_loadu_ps(c), sum));
-  }
+  static constexpr bool kAdjacentRows = kAdjacent;
+  struct Factor {};
+
+  static Factor factor_of(int64_t) { return {}; }
+  static void store(Sum sum, float* c, Factor, int64_t) { _mm512_storeu_ps(c, _mm512_add_ps(_mm512_loadu_ps(c), sum)); }
 };
 
 /// sum + x . y by quadruples, x unsigned. Not by the intrinsic: g++ 12 copies each sum to and fro for it, in every step.
@@ -57,19 +67,25 @@ __m512i add_quadruples(__m512i sum, __m512i x, __m512i y) {
   return sum;
 }
 
+/// Quadruples of int8, each moved by 128.
+__m512i moved(__m512i x) { return _mm512_xor_si512(x, _mm512_set1_epi8(static_cast<char>(0x80))); }
+
 struct ScaledI8 {
   using Sum = __m512i;
+  using Factor = __m512;
+  static constexpr bool kAdjacentRows = false;
   static constexpr int64_t kLanes = kWidth, kRows = 8;
   const int32_t* first;
   const float* lane_factor;
   const float* row_factor;
 
   static Sum add(Sum sum, Dword a, const Dword* b) {
-    return add_quadruples(sum, _mm512_set1_epi32(static_cast<int>(a)), _mm512_loadu_si512(b));
+    return add_quadruples(sum, moved(_mm512_set1_epi32(static_cast<int>(a))), _mm512_loadu_si512(b));
   }
   Sum start(int64_t lane) const { return _mm512_loadu_si512(first + lane); }
-  void store(Sum sum, float* c, int64_t lane, int64_t row) const {
-    const __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(sum), _mm512_loadu_ps(lane_factor + lane));
+  Factor factor_of(int64_t lane) const { return _mm512_loadu_ps(lane_factor + lane); }
+  void store(Sum sum, float* c, Factor factor, int64_t row) const {
+    const __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(sum), factor);
     _mm512_storeu_ps(c, _mm512_mul_ps(scaled, _mm512_set1_ps(row_factor[row])));
   }
 };
@@ -90,7 +106,7 @@ struct FewBf16 {
   void put(Sum sum, float* c, int64_t, int64_t) const { _mm512_storeu_ps(c, _mm512_mul_ps(sum, factor)); }
 };
 
-/// The same, keys made unsigned.
+/// The same of int8.
 struct FewI8 {
   using Sum = __m512i;
   static constexpr int64_t kLanes = kWidth;
@@ -99,9 +115,7 @@ struct FewI8 {
   const float* row_factor;
   const float* lane_factor;
 
-  static __m512i load(const Dword* b) {
-    return _mm512_xor_si512(_mm512_loadu_si512(b), _mm512_set1_epi8(static_cast<char>(0x80)));
-  }
+  static __m512i load(const Dword* b) { return moved(_mm512_loadu_si512(b)); }
   static Sum join(Sum sum, Dword a, __m512i b) {
     return add_quadruples(sum, b, _mm512_set1_epi32(static_cast<int>(a)));
   }
@@ -128,7 +142,9 @@ void weighted_sum(const NativeProduct& x, const float* correction) {
   product(x, kind);
 }
 
-void add_bf16(const NativeProduct& x) { product(x, AddedBf16()); }
+void add_bf16(const NativeProduct& x) {
+  x.a_row_stride == 1 ? product(x, AddedBf16<true>()) : product(x, AddedBf16<false>());
+}
 
 void round_rows(const float* x, int64_t rows, int64_t width, int64_t n, Dword* out) {
   for (int64_t row = 0; row < rows; ++row) {
@@ -144,9 +160,11 @@ void round_rows(const float* x, int64_t rows, int64_t width, int64_t n, Dword* o
 
 /// The rows of two places, each times its scale, as pairs of bfloat16.
 __m512i pair_of(__m512 even, __m512 odd) {
-  const __m512i low = _mm512_cvtepu16_epi32(reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(even)));
-  const __m512i high = _mm512_cvtepu16_epi32(reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(odd)));
-  return _mm512_or_si512(low, _mm512_slli_epi32(high, 16));
+  // Even ones come out in front of all odd ones: lane i takes i and 16 + i.
+  const __m512i places =
+      _mm512_setr_epi32(0x100000, 0x110001, 0x120002, 0x130003, 0x140004, 0x150005, 0x160006, 0x170007, 0x180008,
+                        0x190009, 0x1a000a, 0x1b000b, 0x1c000c, 0x1d000d, 0x1e000e, 0x1f000f);
+  return _mm512_permutexvar_epi16(places, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(odd, even)));
 }
 
 __m512 weight_at(const NativeWeights& w, int64_t place, int64_t lane) {
@@ -183,7 +201,7 @@ void guarded_weighted_sum(const NativeProduct& x, const NativeWeights& w, const 
         value = _mm512_mask_and_epi32(value, no_odd, value, _mm512_set1_epi32(0xffff));
         sum = _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(pair_of(even, odd)), reinterpret_cast<__m512bh>(value));
       }
-      kind.store(sum, x.c + row * x.width + lane, lane, row);
+      kind.store(sum, x.c + row * x.width + lane, kind.factor_of(lane), row);
     }
   }
 }

@@ -35,7 +35,7 @@ HWY_INLINE void NativeFewRowsScores(const Tile<float>& tile, const BlockRange& r
   const bool lie = LieInDwords(task.k, task.d_k);
   TransposeKeys<kBlockKeys>(tile, range, steps, ahead, [&](int64_t first, int64_t n) HWY_ATTR {
     return lie ? RowsAsTheyLie(task.pages, task.k, first, n, steps, tile.packed_k)
-               : NativeKeys(task, first, n, 0, tile.packed_k);
+               : NativeKeys(task, first, n, tile.packed_k);
   });
   const NativeFewScores product = {.a = as_dwords(tile.q),
                                    .rows = task.n_rows,

@@ -24,6 +24,8 @@ constexpr int64_t kWidth = 4;
 
 struct ScaledI8 {
   using Sum = int32x4_t;
+  using Factor = float32x4_t;
+  static constexpr bool kAdjacentRows = false;
   static constexpr int64_t kLanes = kWidth, kRows = 8;
   const int32_t* first;
   const float* lane_factor;
@@ -33,8 +35,9 @@ struct ScaledI8 {
     return vdotq_s32(sum, vreinterpretq_s8_u32(vld1q_u32(b)), vreinterpretq_s8_u32(vdupq_n_u32(a)));
   }
   Sum start(int64_t lane) const { return vld1q_s32(first + lane); }
-  void store(Sum sum, float* c, int64_t lane, int64_t row) const {
-    vst1q_f32(c, vmulq_n_f32(vmulq_f32(vcvtq_f32_s32(sum), vld1q_f32(lane_factor + lane)), row_factor[row]));
+  Factor factor_of(int64_t lane) const { return vld1q_f32(lane_factor + lane); }
+  void store(Sum sum, float* c, Factor factor, int64_t row) const {
+    vst1q_f32(c, vmulq_n_f32(vmulq_f32(vcvtq_f32_s32(sum), factor), row_factor[row]));
   }
 };
 

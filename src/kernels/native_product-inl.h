@@ -1,55 +1,72 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
 // The micro-kernel of native products, for whoever includes it between the attributes of its processor: a Kind says what a
-// sum is, how it begins, how a dword of A joins a vector of B to it, and what is stored; kRows and kLanes are as in
-// gemm-inl.h. Nothing of the standard library may be instantiated there: it would be compiled for a processor that few have.
+// sum is, how it begins, how a dword of A joins a vector of B to it, what is stored and by which factor of a lane, and whether
+// it is A's rows that are adjacent or its steps; kRows and kLanes are as in gemm-inl.h. Nothing of the standard library may be
+// instantiated there: it would be compiled for a processor that few have.
 #ifndef FOVEATE_SRC_KERNELS_NATIVE_PRODUCT_INL_H_
 #define FOVEATE_SRC_KERNELS_NATIVE_PRODUCT_INL_H_
 
 namespace foveate::kernels {
 namespace {
 
-/// Rows [row, row + MR) of C.
+/// Rows [row, row + MR) of C. Loops of 16 to 64 steps are short: what stands before and behind them counts. So a Kind is
+/// copied, since stores could change one that lies in memory, and compilers are kept from making eight addresses, more than
+/// there are registers for, of the three that steps need.
 template <int MR, int NV, class Kind>
-inline __attribute__((always_inline)) void micro_kernel(const NativeProduct& x, const Kind& kind, int64_t row,
-                                                        int64_t lane) {
+inline __attribute__((always_inline)) void micro_kernel(const NativeProduct& x, const Kind& its, int64_t row) {
+  constexpr bool kAdjacent = Kind::kAdjacentRows;
+  constexpr int64_t kWidth = NV * Kind::kLanes;
+  const Kind kind = its;
   typename Kind::Sum sum[MR][NV];
 #pragma GCC unroll 8
   for (int m = 0; m < MR; ++m) {
 #pragma GCC unroll 3
-    for (int v = 0; v < NV; ++v) sum[m][v] = kind.start(lane + v * Kind::kLanes);
+    for (int v = 0; v < NV; ++v) sum[m][v] = kind.start(v * Kind::kLanes);
   }
-  const Dword* a = x.a + row * x.a_row_stride;
-  const Dword* b = x.b + lane;
-  for (int64_t step = 0; step < x.steps; ++step, a += x.a_step_stride, b += x.width) {
+  const int64_t stride = kAdjacent ? x.a_step_stride : x.a_row_stride;
+  const Dword* low = x.a + row * (kAdjacent ? 1 : stride);
+  const Dword* high = low + 4 * stride;
+  int64_t three = 3 * stride;
+  if (!kAdjacent) asm("" : "+r"(high), "+r"(three));
+  const Dword* b = x.b;
+  const Dword* const end = b + x.steps * kWidth;
+#pragma GCC unroll 2
+  for (; b != end; b += kWidth) {
 #pragma GCC unroll 8
     for (int m = 0; m < MR; ++m) {
+      const Dword* const four = m < 4 ? low : high;
+      const Dword a = kAdjacent ? low[m] : four[m % 4 == 3 ? three : m % 4 * stride];
 #pragma GCC unroll 3
-      for (int v = 0; v < NV; ++v) sum[m][v] = Kind::add(sum[m][v], a[m * x.a_row_stride], b + v * Kind::kLanes);
+      for (int v = 0; v < NV; ++v) sum[m][v] = Kind::add(sum[m][v], a, b + v * Kind::kLanes);
     }
+    low += kAdjacent ? stride : 1;
+    ++high;
   }
+  float* const c = x.c + row * kWidth;
+  typename Kind::Factor factor[NV];
+#pragma GCC unroll 3
+  for (int v = 0; v < NV; ++v) factor[v] = kind.factor_of(v * Kind::kLanes);
 #pragma GCC unroll 8
   for (int m = 0; m < MR; ++m) {
 #pragma GCC unroll 3
-    for (int v = 0; v < NV; ++v) {
-      kind.store(sum[m][v], x.c + (row + m) * x.width + lane + v * Kind::kLanes, lane + v * Kind::kLanes, row + m);
-    }
+    for (int v = 0; v < NV; ++v) kind.store(sum[m][v], c + m * kWidth + v * Kind::kLanes, factor[v], row + m);
   }
 }
 
 template <int NV, class Kind>
 void all_rows(const NativeProduct& x, const Kind& kind) {
   int64_t row = 0;
-  for (; row + Kind::kRows <= x.rows; row += Kind::kRows) micro_kernel<Kind::kRows, NV>(x, kind, row, 0);
+  for (; row + Kind::kRows <= x.rows; row += Kind::kRows) micro_kernel<Kind::kRows, NV>(x, kind, row);
   if (Kind::kRows > 4 && row + 4 <= x.rows) {
-    micro_kernel<4, NV>(x, kind, row, 0);
+    micro_kernel<4, NV>(x, kind, row);
     row += 4;
   }
   if (row + 2 <= x.rows) {
-    micro_kernel<2, NV>(x, kind, row, 0);
+    micro_kernel<2, NV>(x, kind, row);
     row += 2;
   }
-  if (row < x.rows) micro_kernel<1, NV>(x, kind, row, 0);
+  if (row < x.rows) micro_kernel<1, NV>(x, kind, row);
 }
 
 template <class Kind>
