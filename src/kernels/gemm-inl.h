@@ -21,6 +21,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "hwy/highway.h"
 #include "kernels/multiply_add-inl.h"
@@ -139,25 +140,23 @@ HWY_INLINE void MicroKernel(D d, Broadcasts<T, kAdjacentRows> a, int64_t depth, 
   if constexpr (MR > 7) StoreRow<NV>(d, c70, c71, c72, epilogue, c + 7 * width);
 }
 
-/// All rows of C, kMicroRows at a time, the rest by halves; or NV of the kOf vectors of these, from where b and c point.
+/// All rows of C, kMicroRows at a time; or NV of the kOf vectors of these, from where b and c point. The rest, by halves, comes
+/// first: too few chains to hide a multiply-add's latency, they leave room for what is behind them.
 template <size_t NV, size_t kOf = NV, bool kAdjacentRows, class D, class T, class Epilogue>
 HWY_NOINLINE void Gemm(D d, Broadcasts<T, kAdjacentRows> a, int64_t rows, int64_t depth, const T* HWY_RESTRICT b,
                        const Epilogue& epilogue, T* HWY_RESTRICT c) {
   const int64_t width = static_cast<int64_t>(kOf * hn::Lanes(d));
   int64_t r = 0;
-  const auto at = [&](int64_t row) { return Broadcasts<T, kAdjacentRows>{a.row(row), a.stride}; };
-  for (; r + kMicroRows <= rows; r += kMicroRows) {
-    MicroKernel<kMicroRows, NV, kOf>(d, at(r), depth, b, epilogue, c + r * width);
-  }
-  if (kMicroRows > 4 && r + 4 <= rows) {
-    MicroKernel<4, NV, kOf>(d, at(r), depth, b, epilogue, c + r * width);
-    r += 4;
-  }
-  if (r + 2 <= rows) {
-    MicroKernel<2, NV, kOf>(d, at(r), depth, b, epilogue, c + r * width);
-    r += 2;
-  }
-  if (r < rows) MicroKernel<1, NV, kOf>(d, at(r), depth, b, epilogue, c + r * width);
+  const auto some = [&](auto count) HWY_ATTR {
+    constexpr int64_t MR = decltype(count)::value;
+    const Broadcasts<T, kAdjacentRows> from = {a.row(r), a.stride};
+    MicroKernel<MR, NV, kOf>(d, from, depth, b, epilogue, c + r * width);
+    r += MR;
+  };
+  if (rows % 2 != 0) some(std::integral_constant<int64_t, 1>());
+  if (rows % 4 >= 2) some(std::integral_constant<int64_t, 2>());
+  if (kMicroRows > 4 && rows % 8 >= 4) some(std::integral_constant<int64_t, 4>());
+  while (r < rows) some(std::integral_constant<int64_t, kMicroRows>());
 }
 
 }  // namespace HWY_NAMESPACE

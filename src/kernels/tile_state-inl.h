@@ -226,9 +226,11 @@ HWY_INLINE void ForQueryRows(const Tile<T>& tile, int64_t depth, const Query& qu
     }
     return;
   }
-  // As many rows at a time as there is room for: from where they lie at one stride, or by way of tile.packed_k.
-  for (int64_t first = 0; first < tile.width; first += kBlockKeys) {
-    const int64_t n = std::min(kBlockKeys, tile.width - first);
+  // As many rows at a time as there is room for, whole vectors and the rest apart: from where they lie at one stride, or by
+  // way of tile.packed_k.
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>())), whole = task.n_rows / lanes * lanes;
+  for (int64_t first = 0, n = 0; first < tile.width; first += n) {
+    n = std::min(kBlockKeys, (first < whole ? whole : tile.width) - first);
     const T* rows[kBlockKeys];
     for (int64_t r = 0; r < n; ++r) {
       T* const packed = tile.packed_k + r * depth;
