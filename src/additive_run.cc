@@ -151,7 +151,7 @@ AdditivePlan plan_additive(const AdditiveSizes& sizes, const AttentionOptions& o
                            int64_t workers, const kernels::TargetKernels& kernels) {
   const Extents& e = sizes.extents;
   const int64_t lanes = kernels::of_type<T>(kernels).lanes;
-  AdditivePlan plan{.pass = plan_call<T>(over_features(sizes), options, wants_weights, workers, kernels),
+  AdditivePlan plan{.pass = plan_call<T>(over_features(sizes), options, wants_weights, workers, kernels, dtype_of<T>()),
                     .layout = additive_layout(sizes, lanes, sizeof(T), workers, -1),
                     .tasks = 0};
   plan.tasks = plan.pass.tasks + additive_row_tasks(e.b, e.h_q, e.n_q) + additive_row_tasks(e.b, e.h_kv, e.n_kv);

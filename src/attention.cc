@@ -16,7 +16,8 @@ template <class T>
 Status plan_and_run(const Arguments& arguments, const Extents& extents, const Execution& execution,
                     const kernels::TargetKernels& kernels) {
   const int64_t workers = workers_of(execution);
-  const Plan plan = plan_call<T>(extents, arguments.options, arguments.outputs.weights.present(), workers, kernels);
+  const Plan plan = plan_call<T>(extents, arguments.options, arguments.outputs.weights.present(), workers, kernels,
+                                 arguments.q.dtype);
   return with_workspace(execution, plan.workspace_bytes(workers), "attention_plan", [&](void* workspace) {
     return run<T>(arguments, extents, plan, workspace, workers, execution, kernels);
   });
@@ -50,8 +51,8 @@ Status attention_plan(const AttentionShape& shape, int64_t workers, AttentionPla
     AttentionOptions options;
     options.kv_offset = kv_offset;
     options.block_size = block_size;
-    return shape.dtype == DType::f64 ? plan_call<double>(extents, options, weights, workers, *kernels)
-                                     : plan_call<float>(extents, options, weights, workers, *kernels);
+    return shape.dtype == DType::f64 ? plan_call<double>(extents, options, weights, workers, *kernels, shape.dtype)
+                                     : plan_call<float>(extents, options, weights, workers, *kernels, shape.dtype);
   };
   const Plan plan = plan_for(shape.kv_offset, shape.block_size, shape.weights);
   result->tile_rows = plan.tile_rows;

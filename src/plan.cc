@@ -13,6 +13,10 @@ namespace {
 /// Splits are shared out only while their states fit in this: memory stays O(n) with a constant bound on top.
 constexpr int64_t kMaxPartialBytes = int64_t{32} << 20;
 
+/// Values are kept as pairs while they fit in this, and beside as many bytes of keys in a megabyte of L2: those of 2048 keys
+/// at head_dim 128.
+constexpr int64_t kMostKeptBytes = int64_t{512} << 10;
+
 /// Fewer tiles than this for each worker, and long rows are shared out by splits.
 constexpr int64_t kTilesPerWorker = 4;
 
@@ -20,7 +24,7 @@ constexpr int64_t kTilesPerWorker = 4;
 
 size_t Plan::workspace_bytes(int64_t workers) const {
   // kWorkspaceAlign more, so that a workspace may lie anywhere.
-  return static_cast<size_t>(kWorkspaceAlign + workers * (scratch_bytes + row_table_bytes) +
+  return static_cast<size_t>(kWorkspaceAlign + workers * (scratch_bytes + row_table_bytes + kept_bytes) +
                              (share_splits ? partial_bytes : 0));
 }
 
@@ -51,6 +55,13 @@ Plan make_plan(const Extents& e, const PlanInputs& in) {
   plan.partial_bytes = saturating_product(saturating_product(plan.tiles, plan.splits), partial);
   plan.share_splits = in.may_share_splits && in.workers > 1 && plan.splits > 1 &&
                       plan.tiles < kTilesPerWorker * in.workers && plan.partial_bytes <= kMaxPartialBytes;
+  if (in.may_keep_pairs && !plan.share_splits && plan.head_tiles * plan.query_tiles > 1) {
+    const int64_t block_bytes = kernels::kept_elements(e.d_v) * in.element_size;
+    const int64_t blocks = e.n_kv / kernels::kBlockKeys + 1;  // whole ones, behind one that may not be, at any phase
+    plan.kept_blocks = block_bytes > 0 ? std::min(blocks, kMostKeptBytes / block_bytes) : 0;
+    plan.kept_bytes =
+        plan.kept_blocks * block_bytes + whole_lines(plan.kept_blocks * static_cast<int64_t>(sizeof(int64_t)));
+  }
   plan.tasks = plan.share_splits ? plan.tiles * (plan.splits + 1) : plan.tiles;
   return plan;
 }

@@ -36,6 +36,11 @@ struct Plan {
   int64_t scratch_bytes;    ///< for one worker
   int64_t partial_bytes;    ///< for all partial states together
   int64_t row_table_bytes;  ///< for one worker's row table
+  int64_t kept_blocks;      ///< blocks of keys whose values a worker keeps as pairs
+  int64_t kept_bytes;       ///< for one worker's
+
+  /// Of a call that may be run again with other values in the same place.
+  void keep_nothing() { kept_blocks = kept_bytes = 0; }
 
   size_t workspace_bytes(int64_t workers) const;
 };
@@ -49,6 +54,7 @@ struct PlanInputs {
   int64_t phase;         ///< kv_offset modulo the split
   int64_t workers;
   bool may_share_splits;
+  bool may_keep_pairs = false;  ///< native products may want values as pairs (kernels/tile.h)
 };
 
 /// Vectors of queries to a full tile: `most`, or fewer where tiles of fewer do not straddle blocks of the bitmap.

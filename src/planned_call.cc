@@ -198,7 +198,8 @@ Status begin_attention(const ConstTensor& q, const ConstTensor& k, const ConstTe
   if (e.b == 0 || e.h_q == 0 || e.n_q == 0) return beginning.nothing();
   const bool f64 = q.dtype == DType::f64, weights = outputs.weights.present();
   const auto plan_in = f64 ? plan_call<double> : plan_call<float>;
-  const Plan plan = plan_in(e, options, weights, workers, *kernels);
+  Plan plan = plan_in(e, options, weights, workers, *kernels, q.dtype);
+  plan.keep_nothing();
   return beginning.run<HeldAttention>(plan.workspace_bytes(workers), [&](void* memory, void* workspace) {
     auto* const held = new (memory) HeldAttention{q, k, v, options, outputs, execution, e, plan};
     return f64 ? place_run<double>(&held->memory, held->arguments, held->extents, held->plan, workspace, workers,

@@ -30,6 +30,11 @@ class Run {
     Carve carve(workspace);
     scratch_ = carve.take(workers * plan.scratch_bytes);
     row_tables_ = carve.take(workers * plan.row_table_bytes);
+    kept_ = carve.take(workers * plan.kept_bytes);
+    for (int64_t worker = 0; worker < workers; ++worker) {
+      int64_t* const owners = kept_pairs(worker).owners;
+      std::fill(owners, owners + plan.kept_blocks, 0);
+    }
     partials_ = carve.take(0);  // what is left
     if (native_ != nullptr && inputs_.options.native_products) choose_native();
   }
@@ -59,7 +64,10 @@ class Run {
   }
 
   void attend_tile(int64_t tile, int64_t worker) {
-    const kernels::TileTask<T> task = task_of(tile, worker);
+    kernels::TileTask<T> task = task_of(tile, worker);
+    const TileRange range = tile_at(plan_, extents_, tile);
+    task.kept = kept_pairs(worker);
+    task.kept.owner = range.batch * extents_.h_kv + range.kv_head + 1;
     if (task.n_rows > 0) kernel_.attend(task);
   }
 
@@ -82,6 +90,17 @@ class Run {
     };
     const int64_t full = elements(plan_.heads_per_tile * plan_.queries_per_tile);
     return reinterpret_cast<T*>(partials_) + tile * plan_.splits * full + split * elements(task.n_rows);
+  }
+
+  /// A worker's, of nobody yet.
+  kernels::KeptPairs kept_pairs(int64_t worker) const {
+    char* const at = kept_ + worker * plan_.kept_bytes;
+    auto* const pairs = reinterpret_cast<float*>(at);
+    const int64_t elements = plan_.kept_blocks * kernels::kept_elements(extents_.d_v);
+    return {.blocks = plan_.kept_blocks,
+            .owner = 0,
+            .owners = reinterpret_cast<int64_t*>(pairs + elements),
+            .pairs = pairs};
   }
 
   kernels::TileTask<T> task_of(int64_t index, int64_t worker) {
@@ -132,6 +151,7 @@ class Run {
 
   char* scratch_;
   char* row_tables_;
+  char* kept_;
   char* partials_;
   const kernels::NativeProducts* native_;
   kernels::Native scores_ = kernels::Native::none, values_ = kernels::Native::none;
@@ -141,15 +161,17 @@ class Run {
 
 template <class T>
 Plan plan_call(const Extents& extents, const AttentionOptions& options, bool wants_weights, int64_t workers,
-               const kernels::TargetKernels& kernels) {
+               const kernels::TargetKernels& kernels, DType dtype) {
   const int64_t lanes = kernels::of_type<T>(kernels).lanes;
+  const bool bf16_products = kernels.native != nullptr && kernels.native->weighted_sum != nullptr;
   return make_plan(extents, {.lanes = lanes,
                              .tile_vectors = tile_vectors(options.block_size, lanes, kernels::kTileVectors<T>),
                              .element_size = sizeof(T),
                              .row_size = sizeof(kernels::Row<T>),
                              .phase = phase_of(options),
                              .workers = workers,
-                             .may_share_splits = !wants_weights});
+                             .may_share_splits = !wants_weights,
+                             .may_keep_pairs = bf16_products && dtype == DType::bf16});
 }
 
 template <class T>
@@ -159,8 +181,10 @@ Rounds* place_run(RoundsMemory* memory, const Arguments& arguments, const Extent
   return place_rounds<Run<T>>(memory, execution, arguments, extents, plan, workspace, workers, kernels, tanh);
 }
 
-template Plan plan_call<float>(const Extents&, const AttentionOptions&, bool, int64_t, const kernels::TargetKernels&);
-template Plan plan_call<double>(const Extents&, const AttentionOptions&, bool, int64_t, const kernels::TargetKernels&);
+template Plan plan_call<float>(const Extents&, const AttentionOptions&, bool, int64_t, const kernels::TargetKernels&,
+                               DType);
+template Plan plan_call<double>(const Extents&, const AttentionOptions&, bool, int64_t, const kernels::TargetKernels&,
+                                DType);
 template Rounds* place_run<float>(RoundsMemory*, const Arguments&, const Extents&, const Plan&, void*, int64_t,
                                   const Execution&, const kernels::TargetKernels&, const kernels::TanhScores<float>*);
 template Rounds* place_run<double>(RoundsMemory*, const Arguments&, const Extents&, const Plan&, void*, int64_t,

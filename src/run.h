@@ -16,7 +16,7 @@ namespace foveate {
 /// The plan of a validated call in which something is to be computed.
 template <class T>
 Plan plan_call(const Extents& extents, const AttentionOptions& options, bool wants_weights, int64_t workers,
-               const kernels::TargetKernels& kernels);
+               const kernels::TargetKernels& kernels, DType dtype);
 
 /// The rounds of it, in a workspace of plan.workspace_bytes(workers). In additive attention `tanh` is what scores are made of,
 /// and q and k are the rows that it adds, of T whatever the outputs are.

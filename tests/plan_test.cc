@@ -148,6 +148,26 @@ TEST(Plan, SharedSplitsHaveABoundOnTheirMemory) {
   }
 }
 
+TEST(Plan, KeepsPairsOfValuesWhereTilesShareKeys) {
+  PlanInputs inputs = kInputs;
+  const Extents e = {1, 8, 8, 2048, 2048, 64, 64};
+  EXPECT_EQ(make_plan(e, inputs).kept_bytes, 0);
+  inputs.may_keep_pairs = true;
+  EXPECT_EQ(make_plan({1, 8, 8, 48, 2048, 64, 64}, inputs).kept_bytes, 0) << "one tile";
+  const Plan plan = make_plan(e, inputs);
+  EXPECT_EQ(plan.kept_blocks, 33);
+  EXPECT_GE(plan.kept_bytes, 33 * 32 * 64 * 4);
+  for (const int64_t phase : {1, 63, 64, 1023}) {
+    inputs.phase = phase;
+    EXPECT_EQ(make_plan(e, inputs).kept_bytes, plan.kept_bytes) << phase;
+  }
+  EXPECT_LE(make_plan({1, 8, 8, 2048, 1 << 20, 128, 128}, inputs).kept_bytes, 513 << 10);
+  inputs.workers = 9;
+  const Plan shared = make_plan({1, 1, 1, 96, 5000, 64, 64}, inputs);
+  EXPECT_TRUE(shared.share_splits);
+  EXPECT_EQ(shared.kept_bytes, 0);
+}
+
 TEST(Plan, NoKeys) {
   const Plan plan = make_plan({2, 4, 2, 60, 0, 8, 8}, with_workers(4));
   EXPECT_EQ(plan.splits, 0);

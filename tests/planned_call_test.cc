@@ -218,6 +218,29 @@ TEST(PlannedCall, MayBeRunAgainOnOtherNumbers) {
   }
 }
 
+TEST(PlannedCall, MayBeRunAgainOnOtherValuesOfBfloat16) {
+  constexpr int64_t kHeads = 2, kQueries = 150, kKeys = 300, kDim = 16;
+  std::vector<BFloat16> q(kHeads * kQueries * kDim), k(kHeads * kKeys * kDim), v(k.size()), o(q.size()),
+      whole(q.size());
+  std::mt19937 random(7);
+  const auto fill = [&random](std::vector<BFloat16>& x) {
+    for (BFloat16& element : x) element = BFloat16(std::normal_distribution<float>()(random));
+  };
+  const auto keys = [](const std::vector<BFloat16>& x) { return view(x.data(), 1, kHeads, kKeys, kDim); };
+  const auto rows = [](auto& x) { return view(x.data(), 1, kHeads, kQueries, kDim); };
+  fill(q), fill(k);
+  on_each_target([&] {
+    PlannedCall call;
+    ASSERT_TRUE(begin_attention(rows(std::as_const(q)), keys(k), keys(v), {.o = rows(o)}, {}, 2, {}, &call).ok());
+    for (int again = 0; again < 3; ++again) {
+      fill(v);
+      run(call, 2, 2);
+      ASSERT_TRUE(attention(rows(std::as_const(q)), keys(k), keys(v), {.o = rows(whole)}).ok());
+      EXPECT_EQ(std::memcmp(o.data(), whole.data(), o.size() * sizeof(BFloat16)), 0);
+    }
+  });
+}
+
 TEST(PlannedCall, AllocatesNothingWithAWorkspace) {
   const BackwardProblem<Floats> problem({.h_q = 2, .n_q = 50, .n_kv = 2100, .d_k = 8, .d_v = 5}, kAllFeatures);
   const Result<float> expected = attend<float>(problem.call);

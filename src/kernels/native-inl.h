@@ -348,6 +348,7 @@ inline HWY_NOINLINE void GuardByParts(const Tile<float>& tile, float* p, const f
                                       const NativeProduct& product, const State<float>& state) {
   const TileTask<float>& task = tile.task;
   const int64_t d_v = task.d_v, pairs = product.steps, places = 2 * pairs;
+  const Dword* const joined = product.a;
   bool forbidden[kBlockKeys][kTileVectors<float> * 16];
   for (int64_t place = 0; place < places; ++place) {
     for (int64_t r = 0; r < task.n_rows; ++r) {
@@ -358,13 +359,16 @@ inline HWY_NOINLINE void GuardByParts(const Tile<float>& tile, float* p, const f
   }
   Dword* const values = as_dwords(tile.packed_v);
   Dword* const kept = values + kBlockKeys / 2 * d_v;
-  std::copy(values, values + pairs * d_v, kept);
+  std::copy(joined, joined + pairs * d_v, kept);
+  std::copy(kept, kept + pairs * d_v, values);
   for (int64_t i = 0; i < pairs * d_v; ++i) {
     if ((values[i] & 0x7f80) == 0x7f80) values[i] &= 0xffff0000;
     if ((values[i] & 0x7f800000) == 0x7f800000) values[i] &= 0xffff;
   }
   task.native->round_weights({.p = p, .pairs = pairs, .width = tile.width, .scales = nullptr}, as_dwords(p));
-  task.native->weighted_sum(product, tile.correction);
+  NativeProduct of_finite = product;
+  of_finite.a = values;
+  task.native->weighted_sum(of_finite, tile.correction);
   for (int64_t place = 0; place < places; ++place) {
     for (int64_t c = 0; c < d_v; ++c) {
       const uint32_t value = kept[place / 2 * d_v + c] >> (16 * (place % 2)) & 0xffff;
@@ -378,6 +382,20 @@ inline HWY_NOINLINE void GuardByParts(const Tile<float>& tile, float* p, const f
   }
 }
 
+/// The values of a range as pairs: kept ones, or joined to where they are kept or else to tile.packed_v.
+template <class E>
+HWY_INLINE const Dword* ValuePairs(const Tile<float>& tile, const BlockRange& range, const Pairs& pairs) {
+  const TileTask<float>& task = tile.task;
+  const KeptPairs& kept = task.kept;
+  const int64_t block = (range.origin + task.phase % kBlockKeys) / kBlockKeys;
+  const bool keep = range.first == 0 && range.last == kBlockKeys && block < kept.blocks;
+  Dword* const to = as_dwords(keep ? kept.pairs + block * kept_elements(task.d_v) : tile.packed_v);
+  if (keep && kept.owners[block] == kept.owner) return to;
+  if (keep) kept.owners[block] = kept.owner;
+  JoinPlaces<E>(task.pages, task.v, task.d_v, range, pairs, to);
+  return to;
+}
+
 /// state.o = state.o * correction + V^T P for a range whose weights stand in tile.s, which they leave as pairs.
 HWY_NOINLINE void NativeWeightedSum(const Tile<float>& tile, const BlockRange& range, const State<float>& state,
                                     const auto& mark_forbidden) {
@@ -386,13 +404,13 @@ HWY_NOINLINE void NativeWeightedSum(const Tile<float>& tile, const BlockRange& r
   const Pairs pairs = {range.first / 2 / group * group, ((range.last + 1) / 2 + group - 1) / group * group};
   const int64_t n = pairs.last - pairs.first, first = 2 * pairs.first, width = tile.width;
   float scales[kBlockKeys] = {};
-  Dword* const values = as_dwords(tile.packed_v);
+  const Dword* values;
   bool finite = true;
   if (task.values == Native::int8) {
-    JoinPlaces<int8_t>(task.pages, task.v, task.d_v, range, pairs, values);
+    values = ValuePairs<int8_t>(tile, range, pairs);
     finite = LoadScales(task, range, first, scales);
   } else {
-    JoinPlaces<BFloat16>(task.pages, task.v, task.d_v, range, pairs, values);
+    values = ValuePairs<BFloat16>(tile, range, pairs);
     finite = !range.partial || AllFinitePairs(values, n * task.d_v);
   }
   // Softmax has left 0 beside the range as far as whole groups of its own go.

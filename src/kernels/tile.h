@@ -90,6 +90,14 @@ struct TanhScores;
 /// Which native product a call's types allow, on a target that has them.
 enum class Native : uint8_t { none, bf16, int8 };
 
+/// Values of whole blocks as native products take them, which a worker keeps for the next tiles of the same keys.
+struct KeptPairs {
+  int64_t blocks = 0;         ///< of a sequence, from its first on, for which there is room
+  int64_t owner = 0;          ///< whose values the task has; not 0, and another for other values
+  int64_t* owners = nullptr;  ///< [blocks]: whose are kept
+  float* pairs = nullptr;     ///< [blocks][kept_elements()], pairs of bfloat16; aligned to 64 bytes
+};
+
 /// One query row: a lane of the tile.
 template <class T>
 struct Row {
@@ -150,6 +158,7 @@ struct TileTask {
 
   const NativeProducts* native;  ///< nullptr: none; float32 alone
   Native scores, values;         ///< what it is used for
+  KeptPairs kept = {};           ///< of values
 
   T* scratch;  ///< scratch_elements(), aligned to 64 bytes
 };
@@ -205,6 +214,9 @@ constexpr int64_t scratch_elements(int64_t width, int64_t d_k, int64_t d_v) {
 
 /// Elements of the state of one split.
 constexpr int64_t partial_elements(int64_t width, int64_t d_v) { return width * (d_v + 2); }
+
+/// Elements of a block's values kept as pairs.
+constexpr int64_t kept_elements(int64_t d_v) { return (kBlockKeys / 2 * d_v + 15) / 16 * 16; }
 
 /// The registry: the i-th target that this build has and this processor runs, best first; nullptr past the end.
 const TargetKernels* target_kernels(int64_t i);
