@@ -13,9 +13,9 @@ Status check_extents(const char* name, const int64_t (&shape)[4]) {
   for (int axis = 0; axis < 4; ++axis) {
     if (shape[axis] < 0)
       return Status::error(kInvalid, "%s: extent %" PRId64 " of axis %d is negative", name, shape[axis], axis);
-    if (shape[axis] != 0 && elements > kLargest / shape[axis])
+    const int64_t extent = shape[axis] == 0 ? 1 : shape[axis];
+    if (__builtin_mul_overflow(elements, extent, &elements) || elements > kLargest)
       return Status::error(kInvalid, "%s: more than 2^60 elements", name);
-    elements *= shape[axis] == 0 ? 1 : shape[axis];
   }
   return {};
 }

@@ -109,6 +109,12 @@ class Run {
     kernels::TileTask<T> task = tiles_.task(tile.batch, tile.kv_head);
     task.rows = rows;
     task.n_rows = write_rows(tile, rows);
+    // Tiles of one head go from its last queries to its first.
+    if (tile.heads == 1 && tile.first_query >= plan_.queries_per_tile) {
+      const RowsAt q = tiles_.rows(tile.batch, tile.first_head).q;
+      task.next_q = q[tile.first_query - plan_.queries_per_tile];
+      task.next_q_step = q.bytes;
+    }
     task.shared = tiles_.alike(tile.heads == 1, tile.queries == 1);
     task.o_dtype = out_.o.present() ? out_.o.dtype : out_.weights.dtype;
     task.o_stride = step(out_.o, 3);

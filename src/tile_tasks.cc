@@ -63,6 +63,8 @@ kernels::TileTask<T> TileTasks<T>::task(int64_t batch, int64_t kv_head) const {
           .q_stride = step(q_, 3),
           .o_stride = 0,
           .weights_stride = 0,
+          .next_q = nullptr,
+          .next_q_step = 0,
           .phase = phase_of(options_),
           .scale = scale_,
           .softcap = softcap_,

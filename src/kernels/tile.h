@@ -138,6 +138,8 @@ struct TileTask {
   DType q_dtype;
   DType o_dtype;  ///< of o and weights
   int64_t q_stride, o_stride, weights_stride;
+  const void* next_q;   ///< where as many queries lie that are going to be wanted next; nullptr: not known
+  int64_t next_q_step;  ///< bytes from one of them to the next
 
   /// kv_offset modulo kSplitKeys: key j stands at place `phase + j`, and places are cut into splits and blocks.
   int64_t phase;
