@@ -120,8 +120,9 @@ class Ahead {
   const int64_t d_k_, d_v_, end_;
   /// How far ahead of the reading, in bytes: as much as a hundred misses bring, 8 KB, where 16 keys are read at a time and
   /// values row by row. Narrow keys are read 32 at a time, and of values that more rows meet some columns of a whole block,
-  /// then the next ones, so that the last rows are wanted sooner. (Zen 5, GB/s at 8, 12 and 16 KB: float32 44, 43, 38 for one
-  /// row, 30, 36, 39 for four, 23, 31, 35 for eight; bfloat16 33, 34, 38 for one, 29, 35, 36 for four; 6 and 20 KB are worse.)
+  /// then the next ones, so that the last rows are wanted sooner. (Zen 5, the two products alone, one run each, GB/s at 8, 12
+  /// and 16 KB: float32 44, 43, 38 for one row, 30, 36, 39 for four, 23, 31, 35 for eight; bfloat16 38, 34, 38 for one, 30,
+  /// 35, 36 for four, 21, 25, 26 for eight, and at 20 KB 31, 29, 23.)
   int64_t distance_ = 16384;
   int64_t expected_ = -1;                      ///< the key at which the next range begins
   int64_t asked_ = 0, read_ = 0, waited_ = 0;  ///< bytes, and cycles
