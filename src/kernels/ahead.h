@@ -19,11 +19,11 @@ namespace foveate::kernels {
 /// do has no calls, so that they can stand in loops that have all registers in use.
 class Ahead {
  public:
-  /// Of keys up to `end`, for so many query rows.
+  /// Of keys up to `end`; row_by_row: values are read so, by one pass over a block.
   Ahead(const Pages& pages, const RowSource& k, int64_t d_k, const RowSource& v, int64_t d_v, int64_t end,
-        int64_t n_rows)
+        bool row_by_row)
       : pages_(pages), k_(k), v_(v), d_k_(d_k), d_v_(d_v), end_(end) {
-    if (n_rows <= 2 && size_of(v.dtype) >= 4) distance_ = 8192;
+    if (row_by_row) distance_ = 8192;
   }
 
   /// n keys from `key` on are going to be read, and `next_n` behind them. They follow the last ones, but where some are left

@@ -35,16 +35,6 @@ namespace foveate::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-template <class T>
-HWY_INLINE Ahead AheadOf(const Tile<T>& tile) {
-  const TileTask<T>& task = tile.task;
-  return Ahead(task.pages, task.k, task.d_k, task.v, task.d_v, tile.end, task.n_rows);
-}
-
-HWY_INLINE void BeginAhead(const BlockRange& range, Ahead& ahead) {
-  ahead.begin(range.key, range.last - range.first, kBlockKeys);
-}
-
 // --- The micro-kernel ---
 
 /// Accumulators at a time: of 32 registers half, of 16 half. Eight chains hide a multiply-add's latency.
@@ -53,6 +43,19 @@ inline constexpr size_t kFewSums = 16;
 #else
 inline constexpr size_t kFewSums = 8;
 #endif
+
+template <class T>
+HWY_INLINE Ahead AheadOf(const Tile<T>& tile) {
+  const TileTask<T>& task = tile.task;
+  const int64_t vectors = std::min<int64_t>(8, int64_t{kFewSums} / std::max<int64_t>(task.n_rows, 1));
+  const bool one_pass = vectors * static_cast<int64_t>(hn::Lanes(hn::CappedTag<T, 16>())) >= task.d_v;
+  const bool row_by_row = task.n_rows <= 2 && size_of(task.v.dtype) >= 4 && one_pass;
+  return Ahead(task.pages, task.k, task.d_k, task.v, task.d_v, tile.end, row_by_row);
+}
+
+HWY_INLINE void BeginAhead(const BlockRange& range, Ahead& ahead) {
+  ahead.begin(range.key, range.last - range.first, kBlockKeys);
+}
 
 /// Vectors that go with MR rows.
 template <size_t MR>
