@@ -19,9 +19,12 @@ namespace foveate::kernels {
 /// do has no calls, so that they can stand in loops that have all registers in use.
 class Ahead {
  public:
-  /// Of keys up to `end`.
-  Ahead(const Pages& pages, const RowSource& k, int64_t d_k, const RowSource& v, int64_t d_v, int64_t end)
-      : pages_(pages), k_(k), v_(v), d_k_(d_k), d_v_(d_v), end_(end) {}
+  /// Of keys up to `end`; row_by_row: values are read so, by one pass over a block.
+  Ahead(const Pages& pages, const RowSource& k, int64_t d_k, const RowSource& v, int64_t d_v, int64_t end,
+        bool row_by_row)
+      : pages_(pages), k_(k), v_(v), d_k_(d_k), d_v_(d_v), end_(end) {
+    if (row_by_row) distance_ = 8192;
+  }
 
   /// n keys from `key` on are going to be read, and `next_n` behind them. They follow the last ones, but where some are left
   /// out. What was not asked for until now is not worth it any more.
@@ -44,23 +47,21 @@ class Ahead {
   /// So many bytes are about to be read.
   HWY_INLINE void reads(int64_t bytes) {
     read_ += bytes;
-    while (asked_ < read_ + kDistance && ask()) {
-    }
+    ask(read_ + distance_ - asked_);
   }
 
   /// So many cycles are about to go by without reading.
   HWY_INLINE void waits(int64_t cycles) {
     waited_ += cycles;
-    for (; waited_ >= kCyclesALine; waited_ -= kCyclesALine) {
-      if (asked_ < read_ + kMost) ask();
-    }
+    const int64_t lines = waited_ / kCyclesALine;
+    waited_ -= lines * kCyclesALine;
+    ask(std::min(lines * kLine, read_ + kMost - asked_));
   }
 
  private:
   static constexpr int64_t kLine = 64;
-  /// How far ahead of the reading, in bytes: as much as a hundred misses bring, where there are no pauses, and at most as
-  /// much as fits into L1 beside a block's columns. (Zen 5: 4 KB lose a tenth, 24 KB nearly as much.)
-  static constexpr int64_t kDistance = 8192, kMost = 32768;
+  /// Where columns are multiplied without reading, as far ahead as fits into L1 beside them.
+  static constexpr int64_t kMost = 32768;
   /// Cycles in which memory brings a line: 34 GB/s at 4.2 GHz.
   static constexpr int64_t kCyclesALine = 8;
 
@@ -69,19 +70,23 @@ class Ahead {
     const char *begin, *end;
   };
 
-  /// Asks for a line; false if there is none left.
-  HWY_INLINE bool ask() {
-    if (at_ >= to_) {
-      if (first_ == pieces_) return false;
-      if (first_ == mark_) asked_before_ = asked_;
-      at_ = piece_[first_].begin;
-      to_ = piece_[first_].end;
-      ++first_;
+  /// Asks for so many bytes, as far as there are any.
+  HWY_INLINE void ask(int64_t bytes) {
+    while (bytes > 0) {
+      if (at_ >= to_) {
+        if (first_ == pieces_) return;
+        if (first_ == mark_) asked_before_ = asked_;
+        at_ = piece_[first_].begin;
+        to_ = piece_[first_].end;
+        ++first_;
+      }
+      const char* const stop = at_ + std::min(bytes, to_ - at_);
+      const char* at = at_;
+      for (; at < stop; at += kLine) __builtin_prefetch(at, 0, 3);
+      asked_ += at - at_;
+      bytes -= at - at_;
+      at_ = at;
     }
-    __builtin_prefetch(at_, 0, 3);
-    at_ += kLine;
-    asked_ += kLine;
-    return true;
   }
 
   /// Adds a range behind what is left of the one before.
@@ -113,6 +118,12 @@ class Ahead {
   const Pages& pages_;
   const RowSource &k_, &v_;
   const int64_t d_k_, d_v_, end_;
+  /// How far ahead of the reading, in bytes: as much as a hundred misses bring, 8 KB, where 16 keys are read at a time and
+  /// values row by row. Narrow keys are read 32 at a time, and of values that more rows meet some columns of a whole block,
+  /// then the next ones, so that the last rows are wanted sooner. (Zen 5, the two products alone, one run each, GB/s at 8, 12
+  /// and 16 KB: float32 44, 43, 38 for one row, 30, 36, 39 for four, 23, 31, 35 for eight; bfloat16 38, 34, 38 for one, 30,
+  /// 35, 36 for four, 21, 25, 26 for eight, and at 20 KB 31, 29, 23.)
+  int64_t distance_ = 16384;
   int64_t expected_ = -1;                      ///< the key at which the next range begins
   int64_t asked_ = 0, read_ = 0, waited_ = 0;  ///< bytes, and cycles
   const char *at_ = nullptr, *to_ = nullptr;   ///< the piece at hand

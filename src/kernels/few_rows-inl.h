@@ -3,7 +3,7 @@
 // The two products for tiles of few query rows over many keys, as decoding has them: bound by memory, so that what counts
 // is that each key and value is read once, in order, for all rows of the tile, and asked for before it is needed.
 //
-//   scores        lanes = keys, transposed in registers (transpose-inl.h): a row's scores are sums over d in sequence
+//   scores        lanes = keys, transposed in registers: a row's scores are sums over d in sequence (few_scores-inl.h)
 //   weighted sum  lanes = d_v, over keys in sequence
 //
 // Both are one micro-kernel of some rows and some vectors: what the rows need of a key or value is converted once for all
@@ -29,38 +29,11 @@
 #include "kernels/rows-inl.h"
 #include "kernels/tile.h"
 #include "kernels/tile_state-inl.h"
-#include "kernels/transpose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace foveate::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-template <class T>
-HWY_INLINE Ahead AheadOf(const Tile<T>& tile) {
-  const TileTask<T>& task = tile.task;
-  return Ahead(task.pages, task.k, task.d_k, task.v, task.d_v, tile.end);
-}
-
-template <class T>
-HWY_INLINE void BeginAhead(const Tile<T>& /*tile*/, const BlockRange& range, Ahead& ahead) {
-  ahead.begin(range.key, range.last - range.first, kBlockKeys);
-}
-
-/// Asks for the keys and values that stand one block behind keys [first, first + n), as far as some row sees them.
-template <class T>
-HWY_INLINE void PrefetchAhead(const Tile<T>& tile, int64_t first, int64_t n) {
-  const TileTask<T>& task = tile.task;
-  for (int64_t key = first + kBlockKeys; key < std::min(first + n + kBlockKeys, tile.end); ++key) {
-    for (const RowSource* source : {&task.k, &task.v}) {
-      const char* row = static_cast<const char*>(source->data);
-      row += RunAt(task.pages, *source, key, 1).offset * size_of(source->dtype);
-      const int64_t bytes =
-          source->stride_d == 1 ? (source == &task.k ? task.d_k : task.d_v) * size_of(source->dtype) : 0;
-      for (int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(row + at, 0, 2);
-    }
-  }
-}
 
 // --- The micro-kernel ---
 
@@ -70,6 +43,19 @@ inline constexpr size_t kFewSums = 16;
 #else
 inline constexpr size_t kFewSums = 8;
 #endif
+
+template <class T>
+HWY_INLINE Ahead AheadOf(const Tile<T>& tile) {
+  const TileTask<T>& task = tile.task;
+  const int64_t vectors = std::min<int64_t>(8, int64_t{kFewSums} / std::max<int64_t>(task.n_rows, 1));
+  const bool one_pass = vectors * static_cast<int64_t>(hn::Lanes(hn::CappedTag<T, 16>())) >= task.d_v;
+  const bool row_by_row = task.n_rows <= 2 && size_of(task.v.dtype) >= 4 && one_pass;
+  return Ahead(task.pages, task.k, task.d_k, task.v, task.d_v, tile.end, row_by_row);
+}
+
+HWY_INLINE void BeginAhead(const BlockRange& range, Ahead& ahead) {
+  ahead.begin(range.key, range.last - range.first, kBlockKeys);
+}
 
 /// Vectors that go with MR rows.
 template <size_t MR>
@@ -180,157 +166,6 @@ HWY_INLINE void ForRowGroups(int64_t n, const Body& body) {
   if (r < n) body(r, std::integral_constant<size_t, 1>());
 }
 
-// --- Scores ---
-
-/// Columns of keys as they lie transposed, [depth][kKeys], from one place on. So many keys go through L1 at a time: with
-/// 64 of head_dim 128 in float32 a tenth of the bandwidth is lost.
-template <class T>
-struct WholeColumns {
-  static constexpr size_t kParts = 1;
-  static constexpr int64_t kKeys = 32;
-  const T* data;
-
-  template <size_t, class D>
-  HWY_INLINE hn::Vec<D> load(D d, int64_t row, size_t v) const {
-    return hn::LoadU(d, data + row * kKeys + static_cast<int64_t>(v * hn::Lanes(d)));
-  }
-};
-
-/// Columns of dwords that hold several numbers.
-struct DwordColumns {
-  static constexpr int64_t kKeys = kBlockKeys;
-  const float* data;
-
-  template <class D>
-  HWY_INLINE hn::VFromD<hn::RebindToSigned<D>> load(D d, int64_t row, size_t v) const {
-    return hn::BitCast(hn::RebindToSigned<D>(),
-                       hn::LoadU(d, data + row * kKeys + static_cast<int64_t>(v * hn::Lanes(d))));
-  }
-};
-
-/// Keys of bfloat16 transposed by pairs of components: half the work. A pair's numbers are its halves.
-struct PairColumns {
-  static constexpr size_t kParts = 2;
-  static constexpr int64_t kKeys = DwordColumns::kKeys;
-  DwordColumns columns;
-
-  template <size_t kPart, class D>
-  HWY_INLINE hn::Vec<D> load(D d, int64_t row, size_t v) const {
-    const hn::RebindToSigned<D> di;
-    const auto pair = columns.load(d, row, v);
-    return hn::BitCast(d, kPart == 0 ? hn::ShiftLeft<16>(pair) : hn::And(pair, hn::Set(di, -0x10000)));
-  }
-};
-
-/// Keys of int8 transposed by quadruples of components, each times its key's scale.
-struct QuadColumns {
-  static constexpr size_t kParts = 4;
-  static constexpr int64_t kKeys = DwordColumns::kKeys;
-  DwordColumns columns;
-  const float* scales;
-
-  template <size_t kPart, class D>
-  HWY_INLINE hn::Vec<D> load(D d, int64_t row, size_t v) const {
-    const auto quad = columns.load(d, row, v);
-    const auto number = hn::ShiftRight<24>(hn::ShiftLeft<24 - 8 * static_cast<int>(kPart)>(quad));
-    const auto scale = hn::LoadU(d, scales + static_cast<int64_t>(v * hn::Lanes(d)));
-    return hn::Mul(hn::ConvertTo(d, number), scale);
-  }
-};
-
-/// s[row][place] = scale * sum over d of q[row][d] * columns_at(place).load(d), for the places of a range, which lie within
-/// kKeys of columns, and what else fills the last vectors.
-template <class T, class ColumnsAt>
-HWY_NOINLINE void FewRowsProducts(const Tile<T>& tile, const BlockRange& range, int64_t rows_of_columns,
-                                  const ColumnsAt& columns_at, Ahead& ahead, T* s) {
-  using Columns = decltype(columns_at(0));
-  const TileTask<T>& task = tile.task;
-  const hn::CappedTag<T, 16> d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const auto scale = hn::Set(d, task.scale);
-  ForRowGroups(task.n_rows, [&](int64_t r, auto rows) HWY_ATTR {
-    constexpr size_t MR = decltype(rows)::value;
-    constexpr size_t kMost = static_cast<size_t>(Columns::kKeys) / hn::MaxLanes(d);
-    constexpr size_t NV = kFewVectors<MR> < kMost ? kFewVectors<MR> : kMost;
-    constexpr int64_t kCycles = std::max<int64_t>(MR * NV / 2, 4) * Columns::kParts;
-    const int64_t step = static_cast<int64_t>(NV) * lanes;
-    for (int64_t place = range.first / step * step; place < range.last; place += step) {
-      const auto store = [&](size_t m, size_t v, auto sum) HWY_ATTR {
-        T* const to = s + (r + static_cast<int64_t>(m)) * kBlockKeys + place + static_cast<int64_t>(v) * lanes;
-        hn::StoreU(hn::Mul(sum, scale), d, to);
-      };
-      const auto between = [&](int64_t row) HWY_ATTR {
-        if (row % 8 == 0) ahead.waits(8 * kCycles);
-      };
-      FewRowsKernel<MR, NV>(d, tile.q + r * task.d_k, task.d_k, rows_of_columns, columns_at(place), store, between);
-    }
-  });
-}
-
-/// Keys that are looked up and transposed at a time.
-inline constexpr int64_t kGroupKeys = 16;
-
-/// Transposes the keys of a range, which lie within kKeys places, into tile.columns[depth][kKeys]: rows_at(first key, n)
-/// of depth elements, which may be several narrower ones. Asks for what comes next meanwhile.
-template <int64_t kKeys, class T, class RowsAt>
-HWY_INLINE void TransposeKeys(const Tile<T>& tile, const BlockRange& range, int64_t depth, Ahead& ahead,
-                              const RowsAt& rows_at) {
-  const int64_t keys = range.last - range.first;
-  T* const columns = tile.columns + range.first % kKeys;
-  // Of the stored element, where the transposed ones are made of it.
-  const int64_t bytes = depth == tile.task.d_k ? size_of(tile.task.k.dtype) : static_cast<int64_t>(sizeof(T));
-  for (int64_t j = 0; j < keys; j += kGroupKeys) {
-    const int64_t n = std::min(kGroupKeys, keys - j);
-    TransposeRows(rows_at(range.key + j, n), n, depth, columns + j, kKeys,
-                  [&](int64_t elements) HWY_ATTR { ahead.reads(elements * bytes); });
-  }
-}
-
-/// Scores of narrow keys from their dwords.
-HWY_INLINE void FewRowsScoresOfDwords(const Tile<float>& tile, const BlockRange& range, Ahead& ahead, float* s) {
-  const TileTask<float>& task = tile.task;
-  const bool pairs = task.k.dtype == DType::bf16;
-  const int64_t dwords = task.d_k / (pairs ? 2 : 4);
-  TransposeKeys<kBlockKeys>(tile, range, dwords, ahead, [&](int64_t first, int64_t n) HWY_ATTR {
-    return RowsAsTheyLie(task.pages, task.k, first, n, dwords, tile.packed_k);
-  });
-  const auto columns = [&](int64_t place) { return DwordColumns{tile.columns + place}; };
-  if (pairs) {
-    const auto at = [&](int64_t place) HWY_ATTR { return PairColumns{columns(place)}; };
-    return FewRowsProducts(tile, range, dwords, at, ahead, s);
-  }
-  float scales[kBlockKeys] = {};
-  FindScales(task.pages, task.k, range.key, range.last - range.first, scales + range.first);
-  const auto at = [&](int64_t place) HWY_ATTR { return QuadColumns{columns(place), scales + place}; };
-  FewRowsProducts(tile, range, dwords, at, ahead, s);
-}
-
-/// The scores of a range, times scale, into s[row][place].
-template <class T>
-HWY_INLINE void FewRowsScores(const Tile<T>& tile, const BlockRange& range, Ahead& ahead, T* s) {
-  const TileTask<T>& task = tile.task;
-  if constexpr (std::is_same_v<T, float>) {
-    const bool scaled_rows = task.k.dtype == DType::i8 && task.k.scale_stride_d == 0;
-    if ((task.k.dtype == DType::bf16 || scaled_rows) && LieInDwords(task.k, task.d_k)) {
-      return FewRowsScoresOfDwords(tile, range, ahead, s);
-    }
-  }
-  constexpr int64_t kKeys = WholeColumns<T>::kKeys;
-  const auto columns_at = [&](int64_t place) HWY_ATTR { return WholeColumns<T>{tile.columns + place % kKeys}; };
-  for (int64_t first = range.first; first < range.last;) {
-    const int64_t last = std::min(range.last, (first / kKeys + 1) * kKeys);
-    BlockRange part = range;
-    part.key = range.key + (first - range.first);
-    part.first = first;
-    part.last = last;
-    TransposeKeys<kKeys>(tile, part, task.d_k, ahead, [&](int64_t key, int64_t n) HWY_ATTR {
-      return RowsOf(task.pages, task.k, key, n, task.d_k, tile.packed_k);
-    });
-    FewRowsProducts(tile, part, task.d_k, columns_at, ahead, s);
-    first = last;
-  }
-}
-
 // --- The weighted sum ---
 
 /// Values where they lie, read in the computing type: those of int8 times a scale each.
@@ -352,15 +187,17 @@ struct StoredRows {
   }
 };
 
-/// o = o * correction + sum over keys of p * value, for MR rows and NV vectors of columns.
-template <size_t MR, size_t NV, class D, class T, class E, class Between>
+/// o = o * correction + sum over keys of p * value, for MR rows and NV vectors of columns. `reads` says whether the values
+/// come from memory.
+template <size_t MR, size_t NV, class D, class T, class E>
 HWY_INLINE void FewRowsColumns(D d, const T* p, int64_t keys, const StoredRows<E>& values, const T* correction, T* o,
-                               int64_t d_v, const Between& between) {
+                               int64_t d_v, bool reads, Ahead& ahead) {
   const auto store = [&](size_t m, size_t v, auto sum) HWY_ATTR {
     T* const to = o + static_cast<int64_t>(m) * d_v + values.column + static_cast<int64_t>(v * hn::Lanes(d));
     hn::StoreU(MultiplyAdd(hn::LoadU(d, to), hn::Set(d, correction[m]), sum), d, to);
   };
-  FewRowsKernel<MR, NV>(d, p, kBlockKeys, keys, values, store, between);
+  const int64_t bytes = reads ? static_cast<int64_t>(NV * hn::Lanes(d) * sizeof(E)) : 0;
+  FewRowsKernel<MR, NV>(d, p, kBlockKeys, keys, values, store, [&](int64_t) HWY_ATTR { ahead.reads(bytes); });
 }
 
 /// o[row][d_v] = o * correction + P V for the range's weights p[row][place], of values of adjacent components wherever
@@ -387,20 +224,16 @@ HWY_NOINLINE void FewRowsWeightedSum(const Tile<T>& tile, const BlockRange& rang
       T* const to = o + r * d_v;
       StoredRows<E> values = {rows, scales, 0};
       int64_t& i = values.column;
-      const auto between = [&](int64_t) HWY_ATTR {
-        constexpr int64_t kCycles = std::max<int64_t>(MR * NV / 2, 4);
-        r == 0 && i == 0 ? ahead.reads(d_v * static_cast<int64_t>(sizeof(E))) : ahead.waits(kCycles);
+      const auto columns = [&](auto tag, auto vectors) HWY_ATTR {
+        FewRowsColumns<MR, decltype(vectors)::value>(tag, weights, keys, values, correction, to, d_v, r == 0, ahead);
       };
+      const std::integral_constant<size_t, 1> one;
       for (; i + static_cast<int64_t>(NV) * lanes <= d_v; i += static_cast<int64_t>(NV) * lanes) {
-        FewRowsColumns<MR, NV>(d, weights, keys, values, correction, to, d_v, between);
+        columns(d, std::integral_constant<size_t, NV>());
       }
-      for (; i + lanes <= d_v; i += lanes) {
-        FewRowsColumns<MR, 1>(d, weights, keys, values, correction, to, d_v, between);
-      }
-      for (; i + lanes4 <= d_v; i += lanes4) {
-        FewRowsColumns<MR, 1>(d4, weights, keys, values, correction, to, d_v, between);
-      }
-      for (; i < d_v; ++i) FewRowsColumns<MR, 1>(d1, weights, keys, values, correction, to, d_v, between);
+      for (; i + lanes <= d_v; i += lanes) columns(d, one);
+      for (; i + lanes4 <= d_v; i += lanes4) columns(d4, one);
+      for (; i < d_v; ++i) columns(d1, one);
     });
   });
 }

@@ -25,9 +25,9 @@
 
 #include "foveate/float16.h"
 #include "hwy/highway.h"
-#include "kernels/few_rows-inl.h"
 #include "kernels/gemm-inl.h"
 #include "kernels/native.h"
+#include "kernels/pages.h"
 #include "kernels/rows-inl.h"
 #include "kernels/tile.h"
 #include "kernels/tile_state-inl.h"
@@ -247,7 +247,11 @@ inline HWY_NOINLINE void NativeScores(const Tile<float>& tile, const BlockRange&
   float factors[kBlockKeys];
   if (task.scores == Native::int8) KeyFactors(task, range.key, keys, factors);
   // Rows that are few, but without products of their own: bound by memory all the same.
-  if (tile.width == task.native->lanes) PrefetchAhead(tile, range.key, keys);
+  if (tile.width == task.native->lanes) {
+    const int64_t next = range.key + kBlockKeys, n = std::min(keys, tile.end - next);
+    PrefetchRows<2>(task.pages, task.k, task.d_k, next, n);
+    PrefetchRows<2>(task.pages, task.v, task.d_v, next, n);
+  }
   const Broadcasts<float, false> rows = NativeKeys(task, range.key, keys, tile.packed_k);
   const NativeProduct product = {.a = as_dwords(rows.data),
                                  .a_row_stride = rows.stride,

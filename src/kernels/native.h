@@ -36,6 +36,17 @@ struct NativeFewScores {
   Ahead* ahead;
 };
 
+/// The same from keys where they lie, n of them: lane i of C is the key at keys + i * stride.
+struct NativeFewKeys {
+  const Dword* a;
+  int64_t rows, steps;  ///< A's rows are adjacent
+  const Dword* keys;
+  int64_t stride, n;  ///< n fills vectors
+  float* c;
+  int64_t c_stride;
+  Ahead* ahead;
+};
+
 /// O[rows x d] = O * correction[row] + A[rows x pairs] . V[pairs x d] for few rows.
 struct NativeFewValues {
   const Dword* a;
@@ -45,7 +56,6 @@ struct NativeFewValues {
   const float* correction;
   float* o;  ///< rows d apart
   Ahead* ahead;
-  int64_t row_bytes;  ///< of a value
 };
 
 /// Weights of some places of a block as float32 [2 x pairs][width], and what the value rows must still be multiplied by.
@@ -68,7 +78,11 @@ struct NativeProducts {
   /// c[row][lane] = (start[row] + sum of products of A, queries, and B, keys) * row_factor[row] * lane_factor[lane], keys as
   /// above.
   void (*few_scores_i8)(const NativeFewScores& x, const int32_t* start, const float* row_factor,
-                        const float* lane_factor);
+                        const float* lane_factor) = nullptr;
+
+  /// The same from keys where they lie: of a table that has it, the only one.
+  void (*few_keys_i8)(const NativeFewKeys& x, const int32_t* start, const float* row_factor,
+                      const float* lane_factor) = nullptr;
 
   /// Products of bfloat16 that want the same bits from other steps begin at multiples of so many.
   int64_t step_group = 1;
@@ -95,7 +109,7 @@ struct NativeProducts {
   void (*round_rows)(const float* x, int64_t rows, int64_t width, int64_t n, Dword* out) = nullptr;
 
   /// c = factor * sum of bfloat16 products. nullptr: few rows have no products of their own.
-  void (*few_scores_bf16)(const NativeFewScores& x, float factor) = nullptr;
+  void (*few_keys_bf16)(const NativeFewKeys& x, float factor) = nullptr;
 
   /// o = o * correction[row] + sum of bfloat16 products of A, weights, and values of bfloat16 or of int8.
   void (*few_values_bf16)(const NativeFewValues& x) = nullptr;

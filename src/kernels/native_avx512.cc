@@ -20,6 +20,8 @@ HWY_PUSH_ATTRIBUTES("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")
 namespace foveate::kernels {
 namespace {
 
+#include "kernels/square_avx512-inl.h"
+
 constexpr int64_t kWidth = 16;
 
 struct Bf16 {
@@ -93,11 +95,9 @@ struct ScaledI8 {
 /// Few queries, in A, and keys in the lanes.
 struct FewBf16 {
   using Sum = __m512;
-  static constexpr int64_t kLanes = kWidth;
-  static constexpr int kFewSums = 16;
   __m512 factor;
 
-  static __m512i load(const Dword* b) { return _mm512_loadu_si512(b); }
+  static __m512i key(__m512i x) { return x; }
   static Sum join(Sum sum, Dword a, __m512i b) {
     const __m512i x = _mm512_set1_epi32(static_cast<int>(a));
     return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(x), reinterpret_cast<__m512bh>(b));
@@ -109,13 +109,11 @@ struct FewBf16 {
 /// The same of int8.
 struct FewI8 {
   using Sum = __m512i;
-  static constexpr int64_t kLanes = kWidth;
-  static constexpr int kFewSums = 16;
   const int32_t* first;
   const float* row_factor;
   const float* lane_factor;
 
-  static __m512i load(const Dword* b) { return moved(_mm512_loadu_si512(b)); }
+  static __m512i key(__m512i x) { return moved(x); }
   static Sum join(Sum sum, Dword a, __m512i b) {
     return add_quadruples(sum, b, _mm512_set1_epi32(static_cast<int>(a)));
   }
@@ -206,10 +204,82 @@ void guarded_weighted_sum(const NativeProduct& x, const NativeWeights& w, const 
   }
 }
 
-void few_scores_bf16(const NativeFewScores& x, float factor) { few_product(x, FewBf16{_mm512_set1_ps(factor)}); }
+/// The sums of MR rows, plus the products of their dwords at `step` and a column of keys.
+template <int MR, class Kind>
+inline __attribute__((always_inline)) void join_column(typename Kind::Sum sum[MR], const Dword* const a[MR],
+                                                       int64_t step, __m512i column) {
+  const __m512i key = Kind::key(column);
+#pragma GCC unroll 8
+  for (int m = 0; m < MR; ++m) sum[m] = Kind::join(sum[m], a[m][step], key);
+}
 
-void few_scores_i8(const NativeFewScores& x, const int32_t* start, const float* row_factor, const float* lane_factor) {
-  few_product(x, FewI8{start, row_factor, lane_factor});
+/// Keys [lane, lane + 16 G) for MR rows, the last of which is done several times where there are fewer. Squares are worked
+/// on side by side, since each sum waits for the last product.
+template <int MR, int G, class Kind>
+inline __attribute__((always_inline)) void few_squares(const NativeFewKeys& x, const Kind& kind, int64_t lane) {
+  typename Kind::Sum sum[G][MR];
+  const Dword* a[MR];
+#pragma GCC unroll 8
+  for (int m = 0; m < MR; ++m) {
+    const int64_t row = m < x.rows ? m : x.rows - 1;
+    a[m] = x.a + row * x.steps;
+#pragma GCC unroll 2
+    for (int g = 0; g < G; ++g) sum[g][m] = kind.begin(row);
+  }
+  constexpr int64_t kSteps = 8;
+  __m512i column[kSteps];
+  int64_t step = 0;
+  for (; step + kSteps <= x.steps; step += kSteps) {
+#pragma GCC unroll 2
+    for (int g = 0; g < G; ++g) {
+      columns_of_square(x.keys + (lane + g * kWidth) * x.stride + step, x.stride * 4, column);
+#pragma GCC unroll 8
+      for (int i = 0; i < kSteps; ++i) join_column<MR, Kind>(sum[g], a, step + i, column[i]);
+      x.ahead->reads(kWidth * kSteps * 4);
+    }
+  }
+  if (step < x.steps) {
+    const auto there = static_cast<__mmask8>((1 << (x.steps - step)) - 1);
+    for (int g = 0; g < G; ++g) {
+      __m256i rest[kWidth];
+      for (int64_t j = 0; j < kWidth; ++j) {
+        rest[j] = _mm256_maskz_loadu_epi32(there, x.keys + (lane + g * kWidth + j) * x.stride + step);
+      }
+      columns_of_square(rest, sizeof(__m256i), column);
+      for (int64_t i = step; i < x.steps; ++i) join_column<MR, Kind>(sum[g], a, i, column[i - step]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int m = 0; m < MR; ++m) {
+    if (m >= x.rows) break;
+#pragma GCC unroll 2
+    for (int g = 0; g < G; ++g) {
+      const int64_t at = lane + g * kWidth;
+      kind.put(sum[g][m], x.c + m * x.c_stride + at, m, at);
+    }
+  }
+}
+
+template <int MR, class Kind>
+void few_keys_of(const NativeFewKeys& x, const Kind& kind) {
+  constexpr int G = MR < 8 ? 2 : 1;
+  int64_t lane = 0;
+  for (; lane + G * kWidth <= x.n; lane += G * kWidth) few_squares<MR, G>(x, kind, lane);
+  for (; lane < x.n; lane += kWidth) few_squares<MR, 1>(x, kind, lane);
+}
+
+template <class Kind>
+void few_keys(const NativeFewKeys& x, const Kind& kind) {
+  if (x.rows == 1) return few_keys_of<1>(x, kind);
+  if (x.rows == 2) return few_keys_of<2>(x, kind);
+  if (x.rows <= 4) return few_keys_of<4>(x, kind);
+  few_keys_of<8>(x, kind);
+}
+
+void few_keys_bf16(const NativeFewKeys& x, float factor) { few_keys(x, FewBf16{_mm512_set1_ps(factor)}); }
+
+void few_keys_i8(const NativeFewKeys& x, const int32_t* start, const float* row_factor, const float* lane_factor) {
+  few_keys(x, FewI8{start, row_factor, lane_factor});
 }
 
 /// Two rows of 32 bfloat16 as pairs. Interleaving goes by blocks of four: sums are put into order where they are stored.
@@ -234,14 +304,15 @@ struct Bf16Values {
 struct I8Values {
   using Element = int8_t;
 
-  static __m512i floats(__m128i x) { return _mm512_castps_si512(_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(x))); }
-  static __m512i joined(__m128i even, __m128i odd) {
-    return _mm512_or_si512(_mm512_srli_epi32(floats(even), 16), floats(odd));
+  static __m512i floats(const Element* from, __mmask16 there) {
+    return _mm512_castps_si512(_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(there, from))));
+  }
+  static __m512i joined(const Element* even, const Element* odd, __mmask16 there) {
+    return _mm512_or_si512(_mm512_srli_epi32(floats(even, there), 16), floats(odd, there));
   }
   static void load(const Element* even, const Element* odd, __mmask32 there, __m512i pairs[2]) {
-    const __m256i low = _mm256_maskz_loadu_epi8(there, even), high = _mm256_maskz_loadu_epi8(there, odd);
-    pairs[0] = joined(_mm256_castsi256_si128(low), _mm256_castsi256_si128(high));
-    pairs[1] = joined(_mm256_extracti128_si256(low, 1), _mm256_extracti128_si256(high, 1));
+    pairs[0] = joined(even, odd, static_cast<__mmask16>(there));
+    pairs[1] = joined(even + 16, odd + 16, static_cast<__mmask16>(there >> 16));
   }
   static void order(__m512[2]) {}
 };
@@ -251,8 +322,9 @@ template <int MR, int NU, class Kind>
 inline __attribute__((always_inline)) void few_columns(const NativeFewValues& x, int64_t row, int64_t column,
                                                        __mmask32 there) {
   using Element = typename Kind::Element;
-  constexpr int kCycles = MR * NU < 5 ? 5 : MR * NU;
-  const bool first = row == 0 && column == 0;
+  const int64_t columns = x.d - column < 32 * NU ? x.d - column : 32 * NU;
+  // The first rows read values from memory, others find them in L1.
+  const int64_t bytes = row == 0 ? 2 * columns * static_cast<int64_t>(sizeof(Element)) : 0;
   __m512 sum[MR][NU][2];
 #pragma GCC unroll 8
   for (int m = 0; m < MR; ++m) {
@@ -261,7 +333,7 @@ inline __attribute__((always_inline)) void few_columns(const NativeFewValues& x,
   }
   const Dword* a = x.a + row * x.a_stride;
   for (int64_t pair = 0; pair < x.pairs; ++pair, ++a) {
-    first ? x.ahead->reads(2 * x.row_bytes) : x.ahead->waits(kCycles);
+    x.ahead->reads(bytes);
     const Element* const even = static_cast<const Element*>(x.values[2 * pair]) + column;
     const Element* const odd = static_cast<const Element*>(x.values[2 * pair + 1]) + column;
     __m512i value[NU][2];
@@ -316,24 +388,24 @@ void few_values_i8(const NativeFewValues& x) { by_row_groups(x.rows, FewValuesOf
 
 constexpr NativeProducts kAvx512Amx = {.lanes = kWidth,
                                        .scores_i8 = scores_i8,
-                                       .few_scores_i8 = few_scores_i8,
+                                       .few_keys_i8 = few_keys_i8,
                                        .step_group = kAmxSteps,
                                        .scores_bf16 = amx_scores_bf16,
                                        .round_weights = round_weights,
                                        .weighted_sum = amx_weighted_sum,
                                        .add_bf16 = amx_add_bf16,
                                        .round_rows = round_rows};
-constexpr NativeProducts kAvx512Vnni = {.lanes = kWidth, .scores_i8 = scores_i8, .few_scores_i8 = few_scores_i8};
+constexpr NativeProducts kAvx512Vnni = {.lanes = kWidth, .scores_i8 = scores_i8, .few_keys_i8 = few_keys_i8};
 constexpr NativeProducts kAvx512Bf16 = {.lanes = kWidth,
                                         .scores_i8 = scores_i8,
-                                        .few_scores_i8 = few_scores_i8,
+                                        .few_keys_i8 = few_keys_i8,
                                         .scores_bf16 = scores_bf16,
                                         .round_weights = round_weights,
                                         .weighted_sum = weighted_sum,
                                         .guarded_weighted_sum = guarded_weighted_sum,
                                         .add_bf16 = add_bf16,
                                         .round_rows = round_rows,
-                                        .few_scores_bf16 = few_scores_bf16,
+                                        .few_keys_bf16 = few_keys_bf16,
                                         .few_values_bf16 = few_values_bf16,
                                         .few_values_i8 = few_values_i8};
 

@@ -17,6 +17,7 @@
 #include "hwy/highway.h"
 #include "kernels/ahead.h"
 #include "kernels/few_rows-inl.h"
+#include "kernels/few_scores-inl.h"
 #include "kernels/native-inl.h"
 #include "kernels/native.h"
 #include "kernels/rows-inl.h"
@@ -28,15 +29,30 @@ namespace foveate::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The scores of a range, times scale, into s[row][place].
-HWY_INLINE void NativeFewRowsScores(const Tile<float>& tile, const BlockRange& range, Ahead& ahead, float* s) {
+/// The scores of a range from rows_at(first key, n), keys in the lanes: of keys where they lie, or by way of columns.
+template <class RowsAt>
+HWY_INLINE void NativeFewRowsProducts(const Tile<float>& tile, const BlockRange& range, const float* factors,
+                                      Ahead& ahead, const RowsAt& rows_at, float* s) {
   const TileTask<float>& task = tile.task;
   const int64_t steps = dwords(task.scores, task.d_k);
-  const bool lie = LieInDwords(task.k, task.d_k);
-  TransposeKeys<kBlockKeys>(tile, range, steps, ahead, [&](int64_t first, int64_t n) HWY_ATTR {
-    return lie ? RowsAsTheyLie(task.pages, task.k, first, n, steps, tile.packed_k)
-               : NativeKeys(task, first, n, tile.packed_k);
-  });
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  ForSquaresOfKeys<2 * kSquare>(tile, range, steps, rows_at,
+                                [&](const Broadcasts<float, false>& keys, int64_t place, int64_t n) HWY_ATTR {
+                                  const NativeFewKeys product = {.a = as_dwords(tile.q),
+                                                                 .rows = task.n_rows,
+                                                                 .steps = steps,
+                                                                 .keys = as_dwords(keys.data),
+                                                                 .stride = keys.stride,
+                                                                 .n = n,
+                                                                 .c = s + place,
+                                                                 .c_stride = kBlockKeys,
+                                                                 .ahead = &ahead};
+                                  if (task.scores == Native::bf16)
+                                    return task.native->few_keys_bf16(product, task.scale);
+                                  task.native->few_keys_i8(product, tile.q_start, tile.q_factor, factors + place);
+                                });
+#else
+  TransposeKeys<kBlockKeys>(tile, range, steps, ahead, rows_at);
   const NativeFewScores product = {.a = as_dwords(tile.q),
                                    .rows = task.n_rows,
                                    .steps = steps,
@@ -46,11 +62,23 @@ HWY_INLINE void NativeFewRowsScores(const Tile<float>& tile, const BlockRange& r
                                    .last = range.last,
                                    .c = s,
                                    .ahead = &ahead};
-  if (task.scores == Native::bf16) return task.native->few_scores_bf16(product, task.scale);
-  float factors[kBlockKeys] = {};
-  KeyFactors(task, range.key, range.last - range.first, factors + range.first);
   task.native->few_scores_i8(product, tile.q_start, tile.q_factor, factors);
-  RescueScores(tile, range, factors + range.first, s + range.first, 1, kBlockKeys);
+#endif
+}
+
+/// The scores of a range, times scale, into s[row][place].
+HWY_INLINE void NativeFewRowsScores(const Tile<float>& tile, const BlockRange& range, Ahead& ahead, float* s) {
+  const TileTask<float>& task = tile.task;
+  float factors[kBlockKeys] = {};
+  if (task.scores == Native::int8) KeyFactors(task, range.key, range.last - range.first, factors + range.first);
+  const bool lie = LieInDwords(task.k, task.d_k);
+  const int64_t steps = dwords(task.scores, task.d_k);
+  const auto rows_at = [&](int64_t first, int64_t n) HWY_ATTR {
+    return lie ? RowsAsTheyLie(task.pages, task.k, first, n, steps, tile.packed_k)
+               : NativeKeys(task, first, n, tile.packed_k);
+  };
+  NativeFewRowsProducts(tile, range, factors, ahead, rows_at, s);
+  if (task.scores == Native::int8) RescueScores(tile, range, factors + range.first, s + range.first, 1, kBlockKeys);
 }
 
 /// The scores of a range, times scale, into s[row][place].
@@ -77,7 +105,7 @@ template <class T>
 HWY_NOINLINE void FewRowsScoresInLanes(const Tile<T>& tile, const BlockRange& range) {
   alignas(64) T s[kMostFewRows * kBlockKeys];
   Ahead ahead = AheadOf(tile);
-  BeginAhead(tile, range, ahead);
+  BeginAhead(range, ahead);
   FewRowsScoresOf(tile, range, ahead, s);
   ScatterFewRows(tile, range, s);
 }
@@ -146,8 +174,7 @@ HWY_NOINLINE inline void NativeFewRowsWeightedSum(const Tile<float>& tile, const
                                    .d = task.d_v,
                                    .correction = tile.correction,
                                    .o = o,
-                                   .ahead = &ahead,
-                                   .row_bytes = task.d_v * size_of(task.v.dtype)};
+                                   .ahead = &ahead};
   task.values == Native::int8 ? task.native->few_values_i8(product) : task.native->few_values_bf16(product);
 }
 

@@ -1,6 +1,6 @@
 // Copyright 2026 The foveate authors. SPDX-License-Identifier: Apache-2.0
 //
-// Where rows of keys and values lie: in one run, or in runs that pages make.
+// Where rows of keys and values lie: in one run, or in runs that pages make. How they are asked for before they are read.
 #ifndef FOVEATE_SRC_KERNELS_PAGES_H_
 #define FOVEATE_SRC_KERNELS_PAGES_H_
 
@@ -30,6 +30,28 @@ HWY_INLINE Run RunAt(const Pages& pages, const RowSource& source, int64_t first,
   const int64_t page = PageAt(pages, first / pages.size), row = first % pages.size;
   return {std::min(n, pages.size - row), page * source.page_stride + row * source.stride,
           page * source.scale_page_stride + row * source.scale_stride};
+}
+
+/// Asks for n rows of `bytes`, adjacent, `stride` bytes apart. Locality as __builtin_prefetch has it: 3 is L1, 2 is L2.
+template <int kLocality = 3>
+HWY_INLINE void PrefetchLines(const void* first, int64_t n, int64_t bytes, int64_t stride) {
+  constexpr int64_t kLine = 64;
+  const char* row = static_cast<const char*>(first);
+  for (int64_t r = 0; r < n; ++r, row += stride) {
+    for (int64_t at = 0; at < bytes; at += kLine) __builtin_prefetch(row + at, 0, kLocality);
+  }
+}
+
+/// Asks for keys [first, first + n) of a source, of depth elements each, where these are adjacent.
+template <int kLocality = 3>
+HWY_INLINE void PrefetchRows(const Pages& pages, const RowSource& source, int64_t depth, int64_t first, int64_t n) {
+  const int64_t size = size_of(source.dtype), bytes = source.stride_d == 1 ? depth * size : 0;
+  for (int64_t done = 0; done < n;) {
+    const Run run = RunAt(pages, source, first + done, n - done);
+    const char* const row = static_cast<const char*>(source.data) + run.offset * size;
+    PrefetchLines<kLocality>(row, run.n, bytes, source.stride * size);
+    done += run.n;
+  }
 }
 
 }  // namespace foveate::kernels

@@ -22,6 +22,7 @@
 #include "kernels/few_rows_walk-inl.h"
 #include "kernels/gemm-inl.h"
 #include "kernels/native-inl.h"
+#include "kernels/pages.h"
 #include "kernels/rows-inl.h"
 #include "kernels/scores-inl.h"
 #include "kernels/softmax-inl.h"
@@ -44,7 +45,7 @@ template <size_t NV, class D, class T>
 HWY_INLINE bool WalkFewRows(D d, const Tile<T>& tile, BlockRange& range, bool begun, const State<T>& state, T lowered,
                             Ahead& ahead) {
   alignas(64) T s[kMostFewRows * kBlockKeys];
-  BeginAhead(tile, range, ahead);
+  BeginAhead(range, ahead);
   if (!FinishedFewRowsScores(d, tile, range, ahead, s)) return false;
   if (!begun) Clear(d, tile, state);
   FewRowsSoftmax(tile, range, state, s);
@@ -327,15 +328,6 @@ HWY_NOINLINE void Finish(D d, Tile<T>& tile) {
   WithOutputElement(tile, [&](auto element) HWY_ATTR { RepairOutputs<decltype(element)>(tile, tile.total); });
 }
 
-/// Asks for n rows of `bytes`, adjacent, `stride` bytes apart.
-HWY_INLINE void PrefetchLines(const void* first, int64_t n, int64_t bytes, int64_t stride) {
-  constexpr int64_t kLine = 64;
-  const char* row = static_cast<const char*>(first);
-  for (int64_t r = 0; r < n; ++r, row += stride) {
-    for (int64_t at = 0; at < bytes; at += kLine) __builtin_prefetch(row + at, 0, 3);
-  }
-}
-
 /// Asks for all that a tile begins with at once: its queries, its first keys and values. One after the other, as they are met,
 /// they cost up to a tenth of the time of short sequences. And for the next tile's queries, which would be waited for at once
 /// then: 2 % at N384. WebAssembly cannot ask.
@@ -348,16 +340,9 @@ HWY_INLINE void PrefetchTile(const Tile<T>& tile) {
     if (task.rows[r].q != nullptr) PrefetchLines(task.rows[r].q, 1, q_bytes, 0);
   }
   if (task.next_q != nullptr) PrefetchLines(task.next_q, task.n_rows, q_bytes, task.next_q_step);
-  if (tile.begin < tile.end) {
-    const auto rows_of = [&](const RowSource& source, int64_t depth) HWY_ATTR {
-      const int64_t size = size_of(source.dtype), bytes = source.stride_d == 1 ? depth * size : 0;
-      const Run run = RunAt(task.pages, source, tile.begin, std::min(kBlockKeys, tile.end - tile.begin));
-      const char* const first = static_cast<const char*>(source.data) + run.offset * size;
-      PrefetchLines(first, run.n, bytes, source.stride * size);
-    };
-    rows_of(task.k, task.d_k);
-    rows_of(task.v, task.d_v);
-  }
+  const int64_t keys = std::min(kBlockKeys, tile.end - tile.begin);
+  PrefetchRows(task.pages, task.k, task.d_k, tile.begin, keys);
+  PrefetchRows(task.pages, task.v, task.d_v, tile.begin, keys);
 }
 
 /// Brings in the queries, in the form that the task's products want, and what else each lane needs.

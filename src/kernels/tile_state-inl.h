@@ -67,7 +67,7 @@ template <class T>
 HWY_INLINE bool HasFewRows(const TileTask<T>& task) {
   if constexpr (!kNativeProducts) return true;
   const bool bf16 = task.scores == Native::bf16 || task.values != Native::none;
-  return !bf16 || task.native->few_scores_bf16 != nullptr;
+  return !bf16 || task.native->few_keys_bf16 != nullptr;
 }
 
 template <class T>

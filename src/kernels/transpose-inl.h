@@ -64,55 +64,49 @@ HWY_INLINE void TransposeFour(Broadcasts<T, false> rows, int64_t first, T* to, i
   hn::StoreU(v3, d, to + 3 * stride);
 }
 
-/// The same for a whole square. A function of its own: in a loop, g++ keeps the addresses of all rows, in vector registers,
-/// and takes twice the time.
+/// Columns of a square that are in registers at a time.
+inline constexpr int64_t kSquareColumns = kSquare > 4 ? kSquare / 2 : 4;
+
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+#include "kernels/square_avx512-inl.h"
+#endif
+
+/// Calls body(i, column), i < kSquareColumns, in order: lane j of the column is rows.row(j)[first + i], for kSquare rows.
+template <class T, class Body>
+HWY_INLINE void ForEachColumn(Broadcasts<T, false> rows, int64_t first, const Body& body) {
+  const hn::FixedTag<T, kSquare> d;
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  __m512i columns[kSquareColumns];
+  columns_of_square(rows.data + first, rows.stride * static_cast<int64_t>(sizeof(T)), columns);
+  const hn::RebindToSigned<decltype(d)> di;
+#pragma GCC unroll 8
+  for (int64_t i = 0; i < kSquareColumns; ++i) body(i, hn::BitCast(d, hn::Vec<decltype(di)>{columns[i]}));
+#else
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+  const hn::FixedTag<T, kSquare / 2> half;
+  const auto load = [&](int64_t j) HWY_ATTR {
+    return hn::Combine(d, hn::LoadU(half, rows.row(j + 4) + first), hn::LoadU(half, rows.row(j) + first));
+  };
+#else
+  const auto load = [&](int64_t j) HWY_ATTR { return hn::LoadU(d, rows.row(j) + first); };
+#endif
+  auto v0 = load(0), v1 = load(1), v2 = load(2), v3 = load(3);
+  TransposeBlocks(d, v0, v1, v2, v3);
+  body(0, v0);
+  body(1, v1);
+  body(2, v2);
+  body(3, v3);
+#endif
+}
+
+/// to[i * stride + j] = rows.row(j)[first + i] for a whole square.
 template <class T>
 HWY_NOINLINE void TransposeSquare(Broadcasts<T, false> rows, int64_t first, T* to, int64_t stride) {
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-  const hn::FixedTag<T, 16> d;
-  const hn::FixedTag<T, 8> half;
-  // Blocks of a register: of row j and row j + 4, columns c to c + 4 and c + 4 to c + 8.
-  const auto load = [&](int64_t j, int64_t column) HWY_ATTR {
-    return hn::Combine(d, hn::LoadU(half, rows.row(j + 4) + first + column),
-                       hn::LoadU(half, rows.row(j) + first + column));
-  };
-  for (int64_t column = 0; column < 16; column += 8) {
-    auto a0 = load(0, column), a1 = load(1, column), a2 = load(2, column), a3 = load(3, column);
-    auto b0 = load(8, column), b1 = load(9, column), b2 = load(10, column), b3 = load(11, column);
-    TransposeBlocks(d, a0, a1, a2, a3);
-    TransposeBlocks(d, b0, b1, b2, b3);
-    const auto store = [&](auto a, auto b, int64_t i) HWY_ATTR {
-      const hn::FixedTag<float, 16> df;
-      const auto x = hn::BitCast(df, a).raw, y = hn::BitCast(df, b).raw;
-      using V = hn::Vec<decltype(df)>;
-      T* const at = to + (column + i) * stride;
-      hn::StoreU(hn::BitCast(d, V{_mm512_shuffle_f32x4(x, y, 0x88)}), d, at);
-      hn::StoreU(hn::BitCast(d, V{_mm512_shuffle_f32x4(x, y, 0xdd)}), d, at + 4 * stride);
-    };
-    store(a0, b0, 0);
-    store(a1, b1, 1);
-    store(a2, b2, 2);
-    store(a3, b3, 3);
+  const hn::FixedTag<T, kSquare> d;
+  for (int64_t column = 0; column < kSquare; column += kSquareColumns) {
+    ForEachColumn(rows, first + column,
+                  [&](int64_t i, auto v) HWY_ATTR { hn::StoreU(v, d, to + (column + i) * stride); });
   }
-#elif HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
-  const hn::FixedTag<T, 8> d;
-  const hn::FixedTag<T, 4> half;
-  for (int64_t column = 0; column < 8; column += 4) {
-    const auto load = [&](int64_t j) HWY_ATTR {
-      return hn::Combine(d, hn::LoadU(half, rows.row(j + 4) + first + column),
-                         hn::LoadU(half, rows.row(j) + first + column));
-    };
-    auto v0 = load(0), v1 = load(1), v2 = load(2), v3 = load(3);
-    TransposeBlocks(d, v0, v1, v2, v3);
-    T* const at = to + column * stride;
-    hn::StoreU(v0, d, at);
-    hn::StoreU(v1, d, at + stride);
-    hn::StoreU(v2, d, at + 2 * stride);
-    hn::StoreU(v3, d, at + 3 * stride);
-  }
-#else
-  TransposeFour(rows, first, to, stride);
-#endif
 }
 #endif
 
