@@ -98,6 +98,24 @@ HWY_INLINE void MulAddRow(V a, V b0, V b1, V b2, V& c0, V& c1, V& c2) {
   if constexpr (NV > 2) c2 = MultiplyAdd(a, b2, c2);
 }
 
+#if HWY_TARGET == HWY_NEON
+/// NEON multiplies by an element of a vector where it stands: rows of A that are adjacent come four to a load, steps that
+/// are two. A broadcast load takes one of the units that multiply on many processors, and A is all of these.
+template <int kElement, size_t NV, class A, class V>
+HWY_INLINE void MulAddRowBy(A a, V b0, V b1, V b2, V& c0, V& c1, V& c2) {
+  const auto join = [a](V b, V& c) HWY_ATTR {
+    if constexpr (sizeof(a) == 16) {
+      c.raw = vfmaq_laneq_f32(c.raw, b.raw, a.raw, kElement);
+    } else {
+      c.raw = vfmaq_lane_f32(c.raw, b.raw, a.raw, kElement);
+    }
+  };
+  join(b0, c0);
+  if constexpr (NV > 1) join(b1, c1);
+  if constexpr (NV > 2) join(b2, c2);
+}
+#endif
+
 template <size_t NV, class D, class V, class Epilogue>
 HWY_INLINE void StoreRow(D d, V c0, V c1, V c2, const Epilogue& epilogue, hn::TFromD<D>* c) {
   const size_t lanes = hn::Lanes(d);
@@ -117,8 +135,51 @@ HWY_INLINE void MicroKernel(D d, Broadcasts<T, kAdjacentRows> a, int64_t depth, 
   V c60 = c00, c61 = c00, c62 = c00, c70 = c00, c71 = c00, c72 = c00;
   const T *a0 = a.row(0), *a1 = a.row(1), *a2 = a.row(2), *a3 = a.row(3);
   const T *a4 = a.row(4), *a5 = a.row(5), *a6 = a.row(6), *a7 = a.row(7);
+  int64_t step = 0, at = 0;
+#if HWY_TARGET == HWY_NEON
+  if constexpr (std::is_same_v<T, float> && kAdjacentRows && MR % 4 == 0) {
+    HWY_UNROLL(kUnroll)
+    for (; step < depth; ++step, at += a.stride, b += width) {
+      const V b0 = LoadVector<0, NV>(d, b), b1 = LoadVector<1, NV>(d, b), b2 = LoadVector<2, NV>(d, b);
+      const V four = hn::LoadU(d, a0 + at);
+      MulAddRowBy<0, NV>(four, b0, b1, b2, c00, c01, c02);
+      MulAddRowBy<1, NV>(four, b0, b1, b2, c10, c11, c12);
+      MulAddRowBy<2, NV>(four, b0, b1, b2, c20, c21, c22);
+      MulAddRowBy<3, NV>(four, b0, b1, b2, c30, c31, c32);
+      if constexpr (MR > 4) {
+        const V next = hn::LoadU(d, a4 + at);
+        MulAddRowBy<0, NV>(next, b0, b1, b2, c40, c41, c42);
+        MulAddRowBy<1, NV>(next, b0, b1, b2, c50, c51, c52);
+        MulAddRowBy<2, NV>(next, b0, b1, b2, c60, c61, c62);
+        MulAddRowBy<3, NV>(next, b0, b1, b2, c70, c71, c72);
+      }
+    }
+  }
+  if constexpr (std::is_same_v<T, float> && !kAdjacentRows) {
+    HWY_UNROLL(2)
+    for (; step + 2 <= depth; step += 2, at += 2, b += 2 * width) {
+      const V b0 = LoadVector<0, NV>(d, b), b1 = LoadVector<1, NV>(d, b), b2 = LoadVector<2, NV>(d, b);
+      const T* const b_next = b + width;
+      const V b3 = LoadVector<0, NV>(d, b_next), b4 = LoadVector<1, NV>(d, b_next), b5 = LoadVector<2, NV>(d, b_next);
+      const auto row = [&](const T* a_row, V& c0, V& c1, V& c2) HWY_ATTR {
+        auto two = hn::LoadU(hn::Half<D>(), a_row + at);
+        asm("" : "+w"(two.raw));  // or g++ makes two loads of it
+        MulAddRowBy<0, NV>(two, b0, b1, b2, c0, c1, c2);
+        MulAddRowBy<1, NV>(two, b3, b4, b5, c0, c1, c2);
+      };
+      row(a0, c00, c01, c02);
+      if constexpr (MR > 1) row(a1, c10, c11, c12);
+      if constexpr (MR > 2) row(a2, c20, c21, c22);
+      if constexpr (MR > 3) row(a3, c30, c31, c32);
+      if constexpr (MR > 4) row(a4, c40, c41, c42);
+      if constexpr (MR > 5) row(a5, c50, c51, c52);
+      if constexpr (MR > 6) row(a6, c60, c61, c62);
+      if constexpr (MR > 7) row(a7, c70, c71, c72);
+    }
+  }
+#endif
   HWY_UNROLL(kUnroll)
-  for (int64_t step = 0, at = 0; step < depth; ++step, at += a.step()) {
+  for (; step < depth; ++step, at += a.step()) {
     const V b0 = LoadVector<0, NV>(d, b), b1 = LoadVector<1, NV>(d, b), b2 = LoadVector<2, NV>(d, b);
     MulAddRow<NV>(hn::Set(d, a0[at]), b0, b1, b2, c00, c01, c02);
     if constexpr (MR > 1) MulAddRow<NV>(hn::Set(d, a1[at]), b0, b1, b2, c10, c11, c12);
