@@ -229,7 +229,7 @@ TEST(PlannedCall, MayBeRunAgainOnOtherValuesOfBfloat16) {
   const auto keys = [](const std::vector<BFloat16>& x) { return view(x.data(), 1, kHeads, kKeys, kDim); };
   const auto rows = [](auto& x) { return view(x.data(), 1, kHeads, kQueries, kDim); };
   fill(q), fill(k);
-  on_each_target([&] {
+  trial::on_each_target([&] {
     PlannedCall call;
     ASSERT_TRUE(begin_attention(rows(std::as_const(q)), keys(k), keys(v), {.o = rows(o)}, {}, 2, {}, &call).ok());
     for (int again = 0; again < 3; ++again) {
