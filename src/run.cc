@@ -14,6 +14,13 @@
 namespace foveate {
 namespace {
 
+/// Whether kernels ask for memory before it is needed.
+#ifdef __wasm__
+constexpr bool kAsksAhead = false;
+#else
+constexpr bool kAsksAhead = true;
+#endif
+
 /// One call on its way: what every task of it shares.
 template <class T>
 class Run {
@@ -110,7 +117,7 @@ class Run {
     task.rows = rows;
     task.n_rows = write_rows(tile, rows);
     // Tiles of one head go from its last queries to its first.
-    if (tile.heads == 1 && tile.first_query >= plan_.queries_per_tile) {
+    if (kAsksAhead && tile.heads == 1 && tile.first_query >= plan_.queries_per_tile) {
       const RowsAt q = tiles_.rows(tile.batch, tile.first_head).q;
       task.next_q = q[tile.first_query - plan_.queries_per_tile];
       task.next_q_step = q.bytes;
