@@ -137,8 +137,16 @@ HWY_INLINE void TransposeKeys(const Tile<T>& tile, const BlockRange& range, int6
   const int64_t bytes = BytesOfElement(tile.task, depth);
   for (int64_t j = 0; j < keys; j += kGroupKeys) {
     const int64_t n = std::min(kGroupKeys, keys - j);
-    TransposeRows(rows_at(range.key + j, n), n, depth, columns + j, kKeys,
-                  [&](int64_t elements) HWY_ATTR { ahead.reads(elements * bytes); });
+    // Of small squares four at a time: asking for each costs as much as its transposition.
+    constexpr int64_t kMany = kSquare > 4 ? 0 : 4 * kSquare * kSquare - 1;
+    int64_t read = 0;
+    TransposeRows(rows_at(range.key + j, n), n, depth, columns + j, kKeys, [&](int64_t elements) HWY_ATTR {
+      read += elements;
+      if (read <= kMany) return;
+      ahead.reads(read * bytes);
+      read = 0;
+    });
+    if (kMany > 0) ahead.reads(read * bytes);
   }
 }
 
