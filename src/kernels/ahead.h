@@ -80,7 +80,7 @@ class Ahead {
         to_ = piece_[first_].end;
         ++first_;
       }
-      const char* const stop = at_ + std::min(bytes, to_ - at_);
+      const char* const stop = at_ + std::min<int64_t>(bytes, to_ - at_);
       const char* at = at_;
       for (; at < stop; at += kLine) __builtin_prefetch(at, 0, 3);
       asked_ += at - at_;

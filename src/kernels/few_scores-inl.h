@@ -298,13 +298,14 @@ inline constexpr bool kSquaresFill = false;
 template <class T, class Elements, class RowsAt>
 HWY_INLINE void FewRowsScoresFrom(const Tile<T>& tile, const BlockRange& range, int64_t depth, const Elements& elements,
                                   Ahead& ahead, const RowsAt& rows_at, T* s) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
   if constexpr (kSquaresFill<T>) {
     WithFewRows(tile.task.n_rows, [&](auto rows) HWY_ATTR {
       FewRowsScoresBySquares<decltype(rows)::value>(tile, range, depth, elements, ahead, rows_at, s);
     });
-  } else {
-    FewRowsScoresByColumns(tile, range, depth, elements, ahead, rows_at, s);
   }
+#endif
+  if constexpr (!kSquaresFill<T>) FewRowsScoresByColumns(tile, range, depth, elements, ahead, rows_at, s);
 }
 
 /// The scores of a range, times scale, into s[row][place].
