@@ -231,6 +231,9 @@ HWY_NOINLINE void FewRowsWeightedSum(const Tile<T>& tile, const BlockRange& rang
       for (; i + static_cast<int64_t>(NV) * lanes <= d_v; i += static_cast<int64_t>(NV) * lanes) {
         columns(d, std::integral_constant<size_t, NV>());
       }
+      if constexpr (NV > 4) {
+        for (; i + 4 * lanes <= d_v; i += 4 * lanes) columns(d, std::integral_constant<size_t, 4>());
+      }
       for (; i + lanes <= d_v; i += lanes) columns(d, one);
       for (; i + lanes4 <= d_v; i += lanes4) columns(d4, one);
       for (; i < d_v; ++i) columns(d1, one);
