@@ -71,10 +71,7 @@ class Run {
   }
 
   void attend_tile(int64_t tile, int64_t worker) {
-    kernels::TileTask<T> task = task_of(tile, worker);
-    const TileRange range = tile_at(plan_, extents_, tile);
-    task.kept = kept_pairs(worker);
-    task.kept.owner = range.batch * extents_.h_kv + range.kv_head + 1;
+    const kernels::TileTask<T> task = task_of(tile, worker);
     if (task.n_rows > 0) kernel_.attend(task);
   }
 
@@ -129,6 +126,8 @@ class Run {
     task.native = native_;
     task.scores = scores_;
     task.values = values_;
+    task.kept = kept_pairs(worker);
+    task.kept.owner = tile.batch * extents_.h_kv + tile.kv_head + 1;
     task.scratch = reinterpret_cast<T*>(scratch_ + worker * plan_.scratch_bytes);
     return task;
   }
