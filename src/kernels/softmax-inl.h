@@ -39,6 +39,34 @@ HWY_INLINE V ZeroIfMinusInfinity(D d, V m) {
   return hn::IfThenZeroElse(hn::Eq(m, hn::Set(d, -std::numeric_limits<hn::TFromD<D>>::infinity())), m);
 }
 
+/// Calls body(tag, of, each) for each vector of lanes, or each row of few. of(x) is what an array of one number a row has for
+/// their outputs; each(op) calls op(i) for each vector of these, i being its place in State::o.
+template <class D, class T, class Body>
+HWY_INLINE void ForEachOutput(D d, const Tile<T>& tile, const Body& body) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), width = tile.width, d_v = tile.task.d_v;
+  if (!HWY_ARCH_WASM && tile.few) {
+    const hn::CappedTag<T, 1> d1;
+    const int64_t n_rows = tile.task.n_rows, whole = d_v / lanes * lanes;
+    for (int64_t r = 0; r < n_rows; ++r) {
+      const auto adjacent = [&](auto tag, int64_t first, int64_t last) HWY_ATTR {
+        const auto of = [&](const T* x) HWY_ATTR { return hn::Set(tag, x[r]); };
+        body(tag, of, [&](const auto& op) HWY_ATTR {
+          for (int64_t i = first; i < last; i += static_cast<int64_t>(hn::Lanes(tag))) op(r * d_v + i);
+        });
+      };
+      adjacent(d, 0, whole);
+      if (whole < d_v) adjacent(d1, whole, d_v);
+    }
+    return;
+  }
+  for (int64_t lane = 0; lane < width; lane += lanes) {
+    const auto of = [&](const T* x) HWY_ATTR { return hn::Load(d, x + lane); };
+    body(d, of, [&](const auto& op) HWY_ATTR {
+      for (int64_t i = lane; i < width * d_v; i += width) op(i);
+    });
+  }
+}
+
 template <class D, class T>
 HWY_INLINE void Clear(D d, const Tile<T>& tile, const State<T>& state) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -46,7 +74,8 @@ HWY_INLINE void Clear(D d, const Tile<T>& tile, const State<T>& state) {
     hn::Store(hn::Set(d, -std::numeric_limits<T>::infinity()), d, state.m + lane);
     hn::Store(hn::Zero(d), d, state.l + lane);
   }
-  for (int64_t i = 0; i < tile.width * tile.task.d_v; i += lanes) hn::Store(hn::Zero(d), d, state.o + i);
+  const int64_t rows = !HWY_ARCH_WASM && tile.few ? tile.task.n_rows : tile.width;
+  for (int64_t i = 0; i < rows * tile.task.d_v; i += lanes) hn::Store(hn::Zero(d), d, state.o + i);
 }
 
 /// Turns the scores of a range in tile.s into weights relative to the new maximum, and updates state.m, state.l and
@@ -211,6 +240,7 @@ HWY_INLINE void WeightedSum(D d, const Tile<T>& tile, const BlockRange& range, c
 template <class D, class T>
 HWY_NOINLINE void Merge(D d, const Tile<T>& tile, const State<T>& into, const State<T>& from) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  T *const keep_of = tile.low, *const join_of = tile.high;
   for (int64_t lane = 0; lane < tile.width; lane += lanes) {
     const auto m_into = hn::Load(d, into.m + lane), m_from = hn::Load(d, from.m + lane);
     const auto m = hn::Max(m_into, m_from);
@@ -219,11 +249,16 @@ HWY_NOINLINE void Merge(D d, const Tile<T>& tile, const State<T>& into, const St
     hn::Store(m, d, into.m + lane);
     const auto l = hn::Mul(hn::Load(d, into.l + lane), keep);
     hn::Store(MultiplyAdd(hn::Load(d, from.l + lane), join, l), d, into.l + lane);
-    for (int64_t i = lane; i < tile.width * tile.task.d_v; i += tile.width) {
-      const auto o = hn::Mul(hn::Load(d, into.o + i), keep);
-      hn::Store(MultiplyAdd(hn::Load(d, from.o + i), join, o), d, into.o + i);
-    }
+    hn::Store(keep, d, keep_of + lane);
+    hn::Store(join, d, join_of + lane);
   }
+  T *const to = into.o, *const o = from.o;
+  ForEachOutput(d, tile, [&](auto tag, const auto& of, const auto& each) HWY_ATTR {
+    const auto keep = of(keep_of), join = of(join_of);
+    each([&](int64_t i) HWY_ATTR {
+      hn::StoreU(MultiplyAdd(hn::LoadU(tag, o + i), join, hn::Mul(hn::LoadU(tag, to + i), keep)), tag, to + i);
+    });
+  });
 }
 
 /// Joins each head's sink to the state as a score without a value, and divides: state.l becomes z relative to state.m,
@@ -232,6 +267,7 @@ HWY_NOINLINE void Merge(D d, const Tile<T>& tile, const State<T>& into, const St
 template <class D, class T>
 HWY_NOINLINE void Normalize(D d, const Tile<T>& tile, const State<T>& state) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  T *const l_keys_of = tile.low, *const factor_of = tile.high;
   for (int64_t lane = 0; lane < tile.width; lane += lanes) {
     const auto m_keys = hn::Load(d, state.m + lane), sink = hn::Load(d, tile.sink + lane);
     const auto m = hn::Max(m_keys, sink);
@@ -241,15 +277,19 @@ HWY_NOINLINE void Normalize(D d, const Tile<T>& tile, const State<T>& state) {
     const auto l = MultiplyAdd(l_keys, keep, Exp(d, hn::Sub(sink, subtract)));
     hn::Store(m, d, state.m + lane);
     hn::Store(l, d, state.l + lane);
-    const auto factor = hn::Div(keep, l);
-    const auto empty = hn::Eq(l_keys, hn::Zero(d));
-    const auto nothing = hn::Mul(l, hn::Zero(d));
-    for (int64_t i = lane; i < tile.width * tile.task.d_v; i += tile.width) {
-      // The sum makes +0 of -0, which the product gives where it underflows.
-      const auto o = hn::Add(hn::Mul(hn::Load(d, state.o + i), factor), hn::Zero(d));
-      hn::Store(hn::IfThenElse(empty, nothing, o), d, state.o + i);
-    }
+    hn::Store(l_keys, d, l_keys_of + lane);
+    hn::Store(hn::Div(keep, l), d, factor_of + lane);
   }
+  T* const o = state.o;
+  ForEachOutput(d, tile, [&](auto tag, const auto& of, const auto& each) HWY_ATTR {
+    const auto zero = hn::Zero(tag), factor = of(factor_of), nothing = hn::Mul(of(state.l), zero);
+    const auto empty = hn::Eq(of(l_keys_of), zero);
+    each([&](int64_t i) HWY_ATTR {
+      // The sum makes +0 of -0, which the product gives where it underflows.
+      const auto mean = hn::Add(hn::Mul(hn::LoadU(tag, o + i), factor), zero);
+      hn::StoreU(hn::IfThenElse(empty, nothing, mean), tag, o + i);
+    });
+  });
 }
 
 /// lse = m + ln l, in double for float32.

@@ -39,8 +39,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 /// costs only weights that add less than 2^-86 of such a sum.
 inline constexpr double kLowered = 0x1p-40;
 
-/// A range of few rows joins a split's state; false if none of its keys takes part in any row. From the first range on,
-/// state.o lies row by row.
+/// A range of few rows joins a split's state; false if none of its keys takes part in any row.
 template <size_t NV, class D, class T>
 HWY_INLINE bool WalkFewRows(D d, const Tile<T>& tile, BlockRange& range, bool begun, const State<T>& state, T lowered,
                             Ahead& ahead) {
@@ -102,9 +101,6 @@ HWY_NOINLINE bool WalkSplit(D d, const Tile<T>& tile, int64_t split, const State
       });
     }
     WeightedSum<NV>(d, tile, range, state);
-  }
-  if constexpr (NV == 1 && !HWY_ARCH_WASM) {
-    if (tile.few && begun) TurnOutputs(tile, state, true);
   }
   return begun;
 }
@@ -186,6 +182,7 @@ HWY_INLINE void StoreElements(const T* HWY_RESTRICT from, int64_t n, E* HWY_REST
 template <class D, class T>
 HWY_NOINLINE bool FiniteOutputs(D d, const Tile<T>& tile, const State<T>& state) {
   const TileTask<T>& task = tile.task;
+  if (!HWY_ARCH_WASM && tile.few) return AllFinite(d, Broadcasts<T, false>{state.o, task.d_v}, task.n_rows, task.d_v);
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const auto zero = hn::Zero(d);
   auto sum0 = zero, sum1 = zero, sum2 = zero, sum3 = zero;
@@ -205,10 +202,25 @@ HWY_NOINLINE bool FiniteOutputs(D d, const Tile<T>& tile, const State<T>& state)
   return hn::AllTrue(d, hn::Eq(hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3)), zero));
 }
 
+/// Writes o of n rows, from the first on, that lie row by row.
+template <class E, class T>
+HWY_INLINE void StoreRows(const TileTask<T>& task, int64_t first, int64_t n, const T* from) {
+  for (int64_t r = first; r < first + n; ++r, from += task.d_v) {
+    E* const o = static_cast<E*>(task.rows[r].o);
+    if (o == nullptr) continue;
+    if (task.o_stride == 1) {
+      StoreElements(from, task.d_v, o);
+    } else {
+      for (int64_t i = 0; i < task.d_v; ++i) o[i * task.o_stride] = Stored<E>(from[i]);
+    }
+  }
+}
+
 /// Writes the rows' o, of element type E, from a normalised state: straight to where they lie, or by way of tile.packed_v.
 template <class E, class T>
 HWY_NOINLINE void StoreOutputs(const Tile<T>& tile, const State<T>& state) {
   const TileTask<T>& task = tile.task;
+  if (!HWY_ARCH_WASM && tile.few) return StoreRows<E>(task, 0, task.n_rows, state.o);
   for (int64_t first = 0; first < task.n_rows; first += kBlockKeys) {
     const int64_t n = std::min(kBlockKeys, task.n_rows - first);
     const Broadcasts<T, false> components = {state.o + first, tile.width};
@@ -226,16 +238,7 @@ HWY_NOINLINE void StoreOutputs(const Tile<T>& tile, const State<T>& state) {
       }
     }
     Transpose(components, task.d_v, n, tile.packed_v, task.d_v);
-    for (int64_t r = 0; r < n; ++r) {
-      E* const o = static_cast<E*>(task.rows[first + r].o);
-      const T* const from = tile.packed_v + r * task.d_v;
-      if (o == nullptr) continue;
-      if (task.o_stride == 1) {
-        StoreElements(from, task.d_v, o);
-      } else {
-        for (int64_t i = 0; i < task.d_v; ++i) o[i * task.o_stride] = Stored<E>(from[i]);
-      }
-    }
+    StoreRows<E>(task, first, n, tile.packed_v);
   }
 }
 
@@ -249,7 +252,7 @@ HWY_NOINLINE void RepairOutputs(const Tile<T>& tile, const State<T>& state) {
     if (task.rows[r].o == nullptr) continue;
     for (int64_t i = 0; i < task.d_v; ++i) {
       E& o = static_cast<E*>(task.rows[r].o)[i * task.o_stride];
-      const T low = state.o[i * tile.width + r];
+      const T low = state.o[!HWY_ARCH_WASM && tile.few ? r * task.d_v + i : i * tile.width + r];
       if (std::isfinite(static_cast<T>(o))) continue;
       const T raised = low * static_cast<T>(1 / kLowered);
       // What dropout multiplies may truly be too large.

@@ -26,7 +26,8 @@ namespace foveate::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Online softmax of the rows after some keys: maximum m[width], sum l[width] and output o[d_v][width] relative to m.
+/// Online softmax of the rows after some keys: maximum m[width], sum l[width] and output relative to m: o[d_v][width], of few
+/// rows o[n_rows][d_v].
 template <class T>
 struct State {
   T* m;
