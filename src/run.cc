@@ -113,6 +113,9 @@ class Run {
     kernels::TileTask<T> task = tiles_.task(tile.batch, tile.kv_head);
     task.rows = rows;
     task.n_rows = write_rows(tile, rows);
+    task.regular = tile.heads == 1 && are_regular(rows, task.n_rows);
+    task.q_step = step(inputs_.q, 2) * size_of(inputs_.q.dtype);
+    task.o_step = step(out_.o, 2) * size_of(out_.o.dtype);
     // Tiles of one head go from its last queries to its first.
     if (kAsksAhead && tile.heads == 1 && tile.first_query >= plan_.queries_per_tile) {
       const RowsAt q = tiles_.rows(tile.batch, tile.first_head).q;
@@ -130,6 +133,14 @@ class Run {
     task.kept.owner = tile.batch * extents_.h_kv + tile.kv_head + 1;
     task.scratch = reinterpret_cast<T*>(scratch_ + worker * plan_.scratch_bytes);
     return task;
+  }
+
+  /// Whether rows of one head are regular: what the first and the last have alike, those between have too.
+  static bool are_regular(const kernels::Row<T>* rows, int64_t n) {
+    if (n == 0) return false;
+    const kernels::Row<T>&first = rows[0], &last = rows[n - 1];
+    return first.begin == last.begin && first.end == last.end && last.q != nullptr &&
+           (first.o == nullptr) == (last.o == nullptr);
   }
 
   /// Writes a tile's row table and returns how many rows there are: packed sequences end before the longest of them does,

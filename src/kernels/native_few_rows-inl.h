@@ -90,9 +90,10 @@ HWY_INLINE void FewRowsScoresOf(const Tile<T>& tile, const BlockRange& range, Ah
   FewRowsScores(tile, range, ahead, s);
 }
 
-/// Puts a range's scores or weights of few rows into tile.s.
+/// Puts a range's scores or weights of few rows into tile.s, and zeros into lanes without a row.
 template <class T>
 HWY_NOINLINE void ScatterFewRows(const Tile<T>& tile, const BlockRange& range, const T* s) {
+  std::fill(tile.s + range.first * tile.width, tile.s + range.last * tile.width, T{0});
   for (int64_t r = 0; r < tile.task.n_rows; ++r) {
     for (int64_t place = range.first; place < range.last; ++place) {
       tile.s[place * tile.width + r] = s[r * kBlockKeys + place];

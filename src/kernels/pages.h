@@ -37,6 +37,7 @@ template <int kLocality = 3>
 HWY_INLINE void PrefetchLines(const void* first, int64_t n, int64_t bytes, int64_t stride) {
   constexpr int64_t kLine = 64;
   const char* row = static_cast<const char*>(first);
+  if (stride == bytes) bytes *= n, n = 1;  // without gaps they are one
   for (int64_t r = 0; r < n; ++r, row += stride) {
     for (int64_t at = 0; at < bytes; at += kLine) __builtin_prefetch(row + at, 0, kLocality);
   }

@@ -74,8 +74,9 @@ HWY_INLINE void Clear(D d, const Tile<T>& tile, const State<T>& state) {
     hn::Store(hn::Set(d, -std::numeric_limits<T>::infinity()), d, state.m + lane);
     hn::Store(hn::Zero(d), d, state.l + lane);
   }
-  const int64_t rows = !HWY_ARCH_WASM && tile.few ? tile.task.n_rows : tile.width;
-  for (int64_t i = 0; i < rows * tile.task.d_v; i += lanes) hn::Store(hn::Zero(d), d, state.o + i);
+  const int64_t elements = (!HWY_ARCH_WASM && tile.few ? tile.task.n_rows : tile.width) * tile.task.d_v;
+  T* const o = state.o;
+  for (int64_t i = 0; i < elements; i += lanes) hn::Store(hn::Zero(d), d, o + i);
 }
 
 /// Turns the scores of a range in tile.s into weights relative to the new maximum, and updates state.m, state.l and
@@ -263,9 +264,9 @@ HWY_NOINLINE void Merge(D d, const Tile<T>& tile, const State<T>& into, const St
 
 /// Joins each head's sink to the state as a score without a value, and divides: state.l becomes z relative to state.m,
 /// state.o the rows' output, each zero +0. Rows without weight give o = 0, whatever their values
-/// (but NaN where the sink makes it so).
+/// (but NaN where the sink makes it so). Returns whether all outputs are finite: x - x is 0 for nothing else.
 template <class D, class T>
-HWY_NOINLINE void Normalize(D d, const Tile<T>& tile, const State<T>& state) {
+HWY_NOINLINE bool Normalize(D d, const Tile<T>& tile, const State<T>& state) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   T *const l_keys_of = tile.low, *const factor_of = tile.high;
   for (int64_t lane = 0; lane < tile.width; lane += lanes) {
@@ -273,23 +274,31 @@ HWY_NOINLINE void Normalize(D d, const Tile<T>& tile, const State<T>& state) {
     const auto m = hn::Max(m_keys, sink);
     const auto subtract = ZeroIfMinusInfinity(d, m);
     const auto keep = Exp(d, hn::Sub(m_keys, subtract));
-    const auto l_keys = hn::Load(d, state.l + lane);
+    // Lanes without a row count as empty.
+    const auto there = hn::FirstN(d, static_cast<size_t>(std::max<int64_t>(0, tile.task.n_rows - lane)));
+    const auto l_keys = hn::IfThenElseZero(there, hn::Load(d, state.l + lane));
     const auto l = MultiplyAdd(l_keys, keep, Exp(d, hn::Sub(sink, subtract)));
     hn::Store(m, d, state.m + lane);
     hn::Store(l, d, state.l + lane);
     hn::Store(l_keys, d, l_keys_of + lane);
     hn::Store(hn::Div(keep, l), d, factor_of + lane);
   }
+  bool finite = true;
   T* const o = state.o;
   ForEachOutput(d, tile, [&](auto tag, const auto& of, const auto& each) HWY_ATTR {
     const auto zero = hn::Zero(tag), factor = of(factor_of), nothing = hn::Mul(of(state.l), zero);
     const auto empty = hn::Eq(of(l_keys_of), zero);
+    auto zeros = zero;
     each([&](int64_t i) HWY_ATTR {
       // The sum makes +0 of -0, which the product gives where it underflows.
       const auto mean = hn::Add(hn::Mul(hn::LoadU(tag, o + i), factor), zero);
-      hn::StoreU(hn::IfThenElse(empty, nothing, mean), tag, o + i);
+      const auto row = hn::IfThenElse(empty, nothing, mean);
+      hn::StoreU(row, tag, o + i);
+      zeros = hn::Or(zeros, hn::Sub(row, row));
     });
+    finite &= hn::AllTrue(tag, hn::Eq(zeros, zero));
   });
+  return finite;
 }
 
 /// lse = m + ln l, in double for float32.

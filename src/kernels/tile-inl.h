@@ -135,6 +135,7 @@ HWY_INLINE void Walk(D d, Tile<T>& tile, T lowered) {
 /// Empties the state of rows that see no key: blocks that all other rows see whole do not ask about them.
 template <class T>
 HWY_INLINE void ForgetEmptyRows(const Tile<T>& tile, const State<T>& state) {
+  if (IsRegular(tile.task) && tile.begin < tile.end) return;
   for (int64_t r = 0; r < tile.task.n_rows; ++r) {
     if (tile.task.rows[r].begin < tile.task.rows[r].end) continue;
     state.m[r] = -std::numeric_limits<T>::infinity();
@@ -178,30 +179,6 @@ HWY_INLINE void StoreElements(const T* HWY_RESTRICT from, int64_t n, E* HWY_REST
   for (; i < n; ++i) to[i] = Stored<E>(from[i]);
 }
 
-/// Whether the rows of a normalised state are finite: x * 0 is 0 for nothing else.
-template <class D, class T>
-HWY_NOINLINE bool FiniteOutputs(D d, const Tile<T>& tile, const State<T>& state) {
-  const TileTask<T>& task = tile.task;
-  if (!HWY_ARCH_WASM && tile.few) return AllFinite(d, Broadcasts<T, false>{state.o, task.d_v}, task.n_rows, task.d_v);
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const auto zero = hn::Zero(d);
-  auto sum0 = zero, sum1 = zero, sum2 = zero, sum3 = zero;
-  for (int64_t lane = 0; lane < task.n_rows; lane += lanes) {
-    const auto there = hn::FirstN(d, static_cast<size_t>(std::min(lanes, task.n_rows - lane)));
-    const auto at = [&](int64_t i)
-                        HWY_ATTR { return hn::IfThenElseZero(there, hn::Load(d, state.o + i * tile.width + lane)); };
-    int64_t i = 0;
-    for (; i + 4 <= task.d_v; i += 4) {
-      sum0 = MultiplyAdd(at(i), zero, sum0);
-      sum1 = MultiplyAdd(at(i + 1), zero, sum1);
-      sum2 = MultiplyAdd(at(i + 2), zero, sum2);
-      sum3 = MultiplyAdd(at(i + 3), zero, sum3);
-    }
-    for (; i < task.d_v; ++i) sum0 = MultiplyAdd(at(i), zero, sum0);
-  }
-  return hn::AllTrue(d, hn::Eq(hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3)), zero));
-}
-
 /// Writes o of n rows, from the first on, that lie row by row.
 template <class E, class T>
 HWY_INLINE void StoreRows(const TileTask<T>& task, int64_t first, int64_t n, const T* from) {
@@ -221,12 +198,19 @@ template <class E, class T>
 HWY_NOINLINE void StoreOutputs(const Tile<T>& tile, const State<T>& state) {
   const TileTask<T>& task = tile.task;
   if (!HWY_ARCH_WASM && tile.few) return StoreRows<E>(task, 0, task.n_rows, state.o);
+  const bool adjacent = task.o_stride == 1 || task.d_v <= 1;
+  if constexpr (std::is_same_v<E, T>) {
+    if (IsRegular(task) && adjacent) {
+      return Transpose(Broadcasts<T, false>{state.o, tile.width}, task.d_v, task.n_rows, static_cast<T*>(task.rows->o),
+                       task.o_step / static_cast<int64_t>(sizeof(T)));
+    }
+  }
   for (int64_t first = 0; first < task.n_rows; first += kBlockKeys) {
     const int64_t n = std::min(kBlockKeys, task.n_rows - first);
     const Broadcasts<T, false> components = {state.o + first, tile.width};
     if constexpr (std::is_same_v<E, T>) {
       T* rows[kBlockKeys];
-      bool there = task.o_stride == 1 || task.d_v <= 1;
+      bool there = adjacent;
       for (int64_t r = 0; r < n; ++r) {
         rows[r] = static_cast<T*>(task.rows[first + r].o);
         there &= rows[r] != nullptr;
@@ -316,13 +300,12 @@ HWY_NOINLINE void StoreWeights(D d, const Tile<T>& tile, const State<T>& state) 
 template <size_t NV, class D, class T>
 HWY_NOINLINE void Finish(D d, Tile<T>& tile) {
   ForgetEmptyRows(tile, tile.total);
-  Normalize(d, tile, tile.total);
   const bool wanted = tile.task.rows[0].o != nullptr;
-  const bool finite = !wanted || FiniteOutputs(d, tile, tile.total);
+  const bool finite = Normalize(d, tile, tile.total) || !wanted;
   if (wanted) {
     WithOutputElement(tile, [&](auto element) HWY_ATTR { StoreOutputs<decltype(element)>(tile, tile.total); });
   }
-  StoreLse(tile, tile.total);
+  if (tile.task.rows[0].lse != nullptr) StoreLse(tile, tile.total);
   if (tile.task.rows[0].weights != nullptr) StoreWeights<NV>(d, tile, tile.total);
   if (finite) return;
   Walk<NV>(d, tile, static_cast<T>(kLowered));
@@ -339,7 +322,8 @@ HWY_INLINE void PrefetchTile(const Tile<T>& tile) {
   if constexpr (HWY_ARCH_WASM) return;
   const TileTask<T>& task = tile.task;
   const int64_t q_bytes = task.q_stride == 1 ? task.d_k * size_of(task.q_dtype) : 0;
-  for (int64_t r = 0; r < task.n_rows; ++r) {
+  if (IsRegular(task)) PrefetchLines(task.rows->q, task.n_rows, q_bytes, task.q_step);
+  for (int64_t r = 0; r < task.n_rows && !IsRegular(task); ++r) {
     if (task.rows[r].q != nullptr) PrefetchLines(task.rows[r].q, 1, q_bytes, 0);
   }
   if (task.next_q != nullptr) PrefetchLines(task.next_q, task.n_rows, q_bytes, task.next_q_step);

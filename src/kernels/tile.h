@@ -138,8 +138,10 @@ struct TileTask {
   DType q_dtype;
   DType o_dtype;  ///< of o and weights
   int64_t q_stride, o_stride, weights_stride;
-  const void* next_q;   ///< where as many queries lie that are going to be wanted next; nullptr: not known
-  int64_t next_q_step;  ///< bytes from one of them to the next
+  bool regular;            ///< rows differ in q, o, lse and what is added to scores alone, and each has a query
+  int64_t q_step, o_step;  ///< bytes from row to row, where they are regular
+  const void* next_q;      ///< where as many queries lie that are going to be wanted next; nullptr: not known
+  int64_t next_q_step;     ///< bytes from one of them to the next
 
   /// kv_offset modulo kSplitKeys: key j stands at place `phase + j`, and places are cut into splits and blocks.
   int64_t phase;

@@ -101,6 +101,12 @@ struct Tile {
   T* cap_slope = nullptr;      ///< [kBlockKeys][width]: the derivative of softcap, where wanted
 };
 
+/// Whether the task's rows are regular. A page's engine is 3 KB smaller without asking.
+template <class T>
+HWY_INLINE bool IsRegular(const TileTask<T>& task) {
+  return !HWY_ARCH_WASM && task.regular;
+}
+
 /// Lays a tile out over the task's scratch and finds which keys it sees.
 template <class T>
 HWY_INLINE Tile<T> MakeTile(const TileTask<T>& task, int64_t width) {
@@ -141,7 +147,8 @@ HWY_INLINE Tile<T> MakeTile(const TileTask<T>& task, int64_t width) {
   int64_t begin = task.n_kv, end = 0, covered_begin = 0, covered_end = task.n_kv;
   for (int64_t first = 0, vector = 0; first < task.n_rows; first += lanes, ++vector) {
     int64_t vector_begin = task.n_kv, vector_end = 0;
-    for (int64_t r = first; r < std::min(first + lanes, task.n_rows); ++r) {
+    // Of regular rows one tells of all.
+    for (int64_t r = first; r < std::min(first + lanes, task.n_rows); r += IsRegular(task) ? lanes : 1) {
       const Row<T>& row = task.rows[r];
       if (row.begin >= row.end) continue;
       vector_begin = std::min(vector_begin, row.begin);
@@ -188,12 +195,12 @@ HWY_INLINE const T* AdjacentQuery(const Tile<T>& tile, const Row<T>& row, T* pac
 template <class T>
 HWY_INLINE void LoadLanes(const Tile<T>& tile) {
   const TileTask<T>& task = tile.task;
-  for (int64_t lane = 0; lane < tile.width; ++lane) {
-    const bool there = lane < task.n_rows;
-    tile.slope[lane] = there ? task.rows[lane].slope : 0;
-    tile.sink[lane] = there ? task.rows[lane].sink : -std::numeric_limits<T>::infinity();
+  std::fill(tile.slope, tile.slope + tile.width, IsRegular(task) ? task.rows->slope : T{0});
+  std::fill(tile.sink, tile.sink + tile.width, IsRegular(task) ? task.rows->sink : -std::numeric_limits<T>::infinity());
+  for (int64_t r = 0; r < task.n_rows && !IsRegular(task); ++r) {
+    tile.slope[r] = task.rows[r].slope;
+    tile.sink[r] = task.rows[r].sink;
   }
-  if (tile.few) std::fill(tile.s, tile.s + kBlockKeys * tile.width, T{0});
 }
 
 /// Whether n rows, from the first on, lie at one stride. Addresses are numbers here: rows may lie in several arrays.
@@ -227,11 +234,19 @@ HWY_INLINE void ForQueryRows(const Tile<T>& tile, int64_t depth, const Query& qu
     }
     return;
   }
-  // As many rows at a time as there is room for, whole vectors and the rest apart: from where they lie at one stride, or by
-  // way of tile.packed_k.
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>())), whole = task.n_rows / lanes * lanes;
-  for (int64_t first = 0, n = 0; first < tile.width; first += n) {
-    n = std::min(kBlockKeys, (first < whole ? whole : tile.width) - first);
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t lane = task.n_rows / lanes * lanes; lane < tile.width; lane += lanes) {
+    for (int64_t i = 0; i < depth; ++i) hn::Store(hn::Zero(d), d, tile.q + i * tile.width + lane);
+  }
+  if (IsRegular(task) && task.q_step % sizeof(T) == 0) {
+    const T* const q = query(0, tile.packed_k);
+    const Broadcasts<T, false> rows = {q, task.q_step / static_cast<int64_t>(sizeof(T))};
+    if (q != tile.packed_k) return Transpose(rows, task.n_rows, depth, tile.q, tile.width);
+  }
+  // As many rows at a time as there is room for: from where they lie at one stride, or by way of tile.packed_k.
+  for (int64_t first = 0, n = 0; first < task.n_rows; first += n) {
+    n = std::min(kBlockKeys, task.n_rows - first);
     const T* rows[kBlockKeys];
     for (int64_t r = 0; r < n; ++r) {
       T* const packed = tile.packed_k + r * depth;
