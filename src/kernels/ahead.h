@@ -23,7 +23,7 @@ class Ahead {
   Ahead(const Pages& pages, const RowSource& k, int64_t d_k, const RowSource& v, int64_t d_v, int64_t end,
         bool row_by_row)
       : pages_(pages), k_(k), v_(v), d_k_(d_k), d_v_(d_v), end_(end) {
-    if (row_by_row) distance_ = 8192;
+    if (row_by_row) distance_ = 10240;
   }
 
   /// n keys from `key` on are going to be read, and `next_n` behind them. They follow the last ones, but where some are left
@@ -119,10 +119,12 @@ class Ahead {
   const RowSource &k_, &v_;
   const int64_t d_k_, d_v_, end_;
   /// How far ahead of the reading, in bytes: as much as a hundred misses bring, 8 KB, where 16 keys are read at a time and
-  /// values row by row. Narrow keys are read 32 at a time, and of values that more rows meet some columns of a whole block,
-  /// then the next ones, so that the last rows are wanted sooner. (Zen 5, the two products alone, one run each, GB/s at 8, 12
-  /// and 16 KB: float32 44, 43, 38 for one row, 30, 36, 39 for four, 23, 31, 35 for eight; bfloat16 38, 34, 38 for one, 30,
-  /// 35, 36 for four, 21, 25, 26 for eight, and at 20 KB 31, 29, 23.)
+  /// values row by row, and some more, since the last of 16 keys is wanted soon after the first. (Zen 5, whole calls of one
+  /// row in float32 at head_dim 64, 96, 128 and 256, GB/s: 37, 33, 34 and 34 at 8 KB, 37, 36, 35 and 32 at 10 KB, 35, 38, 35
+  /// and 32 at 12 KB.) Narrow keys are read 32 at a time, and of values that more rows meet some columns of a whole block,
+  /// then the next ones, so that the last rows are wanted sooner. (The two products alone, one run each, at 8, 12 and 16 KB:
+  /// float32 44, 43, 38 for one row, 30, 36, 39 for four, 23, 31, 35 for eight; bfloat16 38, 34, 38 for one, 30, 35, 36 for
+  /// four, 21, 25, 26 for eight, and at 20 KB 31, 29, 23.)
   int64_t distance_ = 16384;
   int64_t expected_ = -1;                      ///< the key at which the next range begins
   int64_t asked_ = 0, read_ = 0, waited_ = 0;  ///< bytes, and cycles
