@@ -32,6 +32,7 @@ class Run {
         tiles_(arguments, extents, tanh),
         extents_(extents),
         plan_(plan),
+        workers_(workers),
         kernel_(kernels::of_type<T>(kernels)),
         native_(kernels.native) {
     Carve carve(workspace);
@@ -122,6 +123,8 @@ class Run {
       task.next_q = q[tile.first_query - plan_.queries_per_tile];
       task.next_q_step = q.bytes;
     }
+    // A head's first tiles, one for each worker, meet keys that lie in memory.
+    task.new_keys = kAsksAhead && index % (plan_.head_tiles * plan_.query_tiles) < workers_;
     task.shared = tiles_.alike(tile.heads == 1, tile.queries == 1);
     task.o_dtype = out_.o.present() ? out_.o.dtype : out_.weights.dtype;
     task.o_stride = step(out_.o, 3);
@@ -170,6 +173,7 @@ class Run {
   const TileTasks<T> tiles_;
   const Extents& extents_;
   const Plan& plan_;
+  const int64_t workers_;
   const kernels::TileKernel<T>& kernel_;
 
   char* scratch_;

@@ -68,6 +68,7 @@ kernels::TileTask<T> TileTasks<T>::task(int64_t batch, int64_t kv_head) const {
           .o_step = 0,
           .next_q = nullptr,
           .next_q_step = 0,
+          .new_keys = false,
           .phase = phase_of(options_),
           .scale = scale_,
           .softcap = softcap_,

@@ -238,8 +238,8 @@ HWY_INLINE void WeightedSum(D d, const Tile<T>& tile, const BlockRange& range, c
                   Corrected<T>{tile.correction + lane}, state.o + lane);
     });
   }
-  Gemm<NV>(d, Broadcasts<T, true>{values.data, values.stride}, task.d_v, keys, tile.s + range.first * tile.width,
-           Corrected<T>{tile.correction}, state.o);
+  GemmOfBlock<NV>(d, tile, range, task.v, task.d_v, Broadcasts<T, true>{values.data, values.stride}, task.d_v, keys,
+                  tile.s + range.first * tile.width, Corrected<T>{tile.correction}, state.o);
 }
 
 /// into = into + from, each relative to its own maximum. Merging an empty state changes no bit.

@@ -142,6 +142,7 @@ struct TileTask {
   int64_t q_step, o_step;  ///< bytes from row to row, where they are regular
   const void* next_q;      ///< where as many queries lie that are going to be wanted next; nullptr: not known
   int64_t next_q_step;     ///< bytes from one of them to the next
+  bool new_keys;           ///< keys and values have not been read by the worker's last tiles
 
   /// kv_offset modulo kSplitKeys: key j stands at place `phase + j`, and places are cut into splits and blocks.
   int64_t phase;
