@@ -93,7 +93,8 @@ HWY_NOINLINE bool WalkSplit(D d, const Tile<T>& tile, int64_t split, const State
     if (!Scores<NV>(d, tile, range)) continue;
     if (!begun) Clear(d, tile, state);
     begun = true;
-    Softmax(d, tile, range, state);
+    if (NativeSoftmaxAndSum(d, tile, range, state, lowered)) continue;
+    Softmax(d, tile, range, state, WeightsInPlace());
     if (tile.task.dropout.on) Drop(tile, range, tile.s);
     if (lowered != T{1}) {
       ForEachVector(d, tile, range, [&](int64_t place, int64_t lane) HWY_ATTR {
