@@ -212,14 +212,14 @@ HWY_INLINE void KeyFactors(const TileTask<float>& task, int64_t first, int64_t n
 }
 
 /// Scores of queries that int8 cannot hold, and of keys whose scale leaves no room, from their own numbers, into
-/// s[key * key_step + row * row_step].
-inline HWY_NOINLINE void RescueScores(const Tile<float>& tile, const BlockRange& range, const float* factors, float* s,
+/// s[key * key_step + row * row_step]. Whether there are any.
+inline HWY_NOINLINE bool RescueScores(const Tile<float>& tile, const BlockRange& range, const float* factors, float* s,
                                       int64_t key_step, int64_t row_step) {
   const TileTask<float>& task = tile.task;
   uint32_t lost = 0;
   for (int64_t j = 0; j < range.last - range.first; ++j) lost |= !leaves_room(factors[j]);
   for (int64_t lane = 0; lane < task.n_rows; ++lane) lost |= std::isnan(tile.q_factor[lane]);
-  if (lost == 0) return;
+  if (lost == 0) return false;
   for (int64_t lane = 0; lane < task.n_rows; ++lane) {
     const bool whole = std::isnan(tile.q_factor[lane]);
     for (int64_t place = range.first; place < range.last; ++place) {
@@ -237,10 +237,11 @@ inline HWY_NOINLINE void RescueScores(const Tile<float>& tile, const BlockRange&
       s[(place - range.first) * key_step + lane * row_step] = sum * task.scale;
     }
   }
+  return true;
 }
 
-/// The scores of a range, times scale, into tile.s.
-inline HWY_NOINLINE void NativeScores(const Tile<float>& tile, const BlockRange& range) {
+/// The scores of a range, times scale, into tile.s, and the largest of each lane into tile.correction, if the table can.
+inline HWY_NOINLINE void NativeScores(const Tile<float>& tile, BlockRange& range) {
   const TileTask<float>& task = tile.task;
   const int64_t keys = range.last - range.first;
   float factors[kBlockKeys];
@@ -259,12 +260,15 @@ inline HWY_NOINLINE void NativeScores(const Tile<float>& tile, const BlockRange&
                                  .steps = dwords(task.scores, task.d_k),
                                  .b = as_dwords(tile.q),
                                  .width = tile.width,
-                                 .c = tile.s + range.first * tile.width};
+                                 .c = tile.s + range.first * tile.width,
+                                 .most = tile.correction};
+  std::fill(tile.correction, tile.correction + tile.width, -std::numeric_limits<float>::infinity());
+  range.most_found = task.native->finds_most;
   if (task.scores == Native::bf16) {
     task.native->scores_bf16(product, task.scale);
   } else {
     task.native->scores_i8(product, tile.q_start, tile.q_factor, factors);
-    RescueScores(tile, range, factors, tile.s + range.first * tile.width, tile.width, 1);
+    if (RescueScores(tile, range, factors, tile.s + range.first * tile.width, tile.width, 1)) range.most_found = false;
   }
 }
 

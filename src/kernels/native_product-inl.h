@@ -52,6 +52,8 @@ inline __attribute__((always_inline)) void micro_kernel(const NativeProduct& x, 
 #pragma GCC unroll 3
     for (int v = 0; v < NV; ++v) kind.store(sum[m][v], c + m * kWidth + v * Kind::kLanes, factor[v], row + m);
   }
+#pragma GCC unroll 3
+  for (int v = 0; v < NV; ++v) kind.leave(factor[v], v * Kind::kLanes);
 }
 
 template <int NV, class Kind>

@@ -257,7 +257,7 @@ HWY_INLINE void SumsOfTanh(const Tile<T>& tile, const BlockRange& range) {
 
 /// scale * (q . k) of a range, or what stands in its place, into tile.s.
 template <size_t NV, class D, class T>
-HWY_INLINE void KeyProducts(D d, const Tile<T>& tile, const BlockRange& range) {
+HWY_INLINE void KeyProducts(D d, const Tile<T>& tile, BlockRange& range) {
   const TileTask<T>& task = tile.task;
   if (kRivals && task.tanh != nullptr) return SumsOfTanh(tile, range);
   if constexpr (NV == 1 && !HWY_ARCH_WASM) {
@@ -289,8 +289,9 @@ HWY_INLINE bool Products(D d, const Tile<T>& tile, BlockRange& range) {
 
 /// Makes scores of them: softcap, bias, ALiBi, and -inf for pairs that take no part.
 template <class D, class T>
-HWY_INLINE void FinishScores(D d, const Tile<T>& tile, const BlockRange& range) {
+HWY_INLINE void FinishScores(D d, const Tile<T>& tile, BlockRange& range) {
   const TileTask<T>& task = tile.task;
+  if (task.softcap > 0 || range.additive || task.alibi || range.partial) range.most_found = false;
   if (task.softcap > 0 && tile.cap_slope != nullptr) FillCapSlope(d, tile, range);
   if (task.softcap > 0) ApplySoftcap(d, tile, range);
   if (range.additive) ApplyAdditive(d, tile, range);

@@ -42,6 +42,7 @@ struct BlockRange {
   bool partial;             ///< some row has a key here that takes no part
   bool additive;            ///< rows have a mask, a bias or a tree here, or not all have the same blocks
   bool by_vectors = false;  ///< each vector of rows is worked on for itself, with the places that some of its rows see
+  bool most_found = false;  ///< tile.correction holds the largest score of each row
 };
 
 /// Places [first, last) of a block; none if first >= last.
