@@ -13,6 +13,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "foveate/float16.h"
 #include "hwy/highway.h"
@@ -133,17 +134,38 @@ inline HWY_NOINLINE void GuardByParts(const Tile<float>& tile, float* p, const f
   }
 }
 
-/// The values of a range as pairs: kept ones, or joined to where they are kept or else to tile.packed_v.
+/// Where the pairs of a block are kept; nullptr: nowhere.
+HWY_INLINE Dword* KeptBlock(const Tile<float>& tile, int64_t block, int64_t*& tag) {
+  const KeptPairs& kept = tile.task.kept;
+  const bool fits = tile.end - tile.begin + 2 * kBlockKeys <= kept.blocks * kBlockKeys;
+  if (!fits && block >= kept.blocks) return nullptr;
+  const int64_t slot = block < kept.blocks ? block : block % kept.blocks;
+  tag = kept.tags + slot;
+  return as_dwords(kept.pairs + slot * kept_elements(tile.task.d_v));
+}
+
+/// The values of a range as pairs, and whether these are known to be finite: kept ones, or joined to where they are kept or
+/// else to tile.packed_v. Kept ones know the block's values beside the range, where others are 0.
 template <class E>
-HWY_INLINE const Dword* ValuePairs(const Tile<float>& tile, const BlockRange& range, const Pairs& pairs) {
+HWY_INLINE const Dword* ValuePairs(const Tile<float>& tile, const BlockRange& range, const Pairs& pairs, bool& finite) {
   const TileTask<float>& task = tile.task;
-  const KeptPairs& kept = task.kept;
+  const int64_t n = (pairs.last - pairs.first) * task.d_v;
   const int64_t block = (range.origin + task.phase % kBlockKeys) / kBlockKeys;
-  const bool keep = range.first == 0 && range.last == kBlockKeys && block < kept.blocks;
-  Dword* const to = as_dwords(keep ? kept.pairs + block * kept_elements(task.d_v) : tile.packed_v);
-  if (keep && kept.owners[block] == kept.owner) return to;
-  if (keep) kept.owners[block] = kept.owner;
+  const bool whole = range.first == 0 && range.last == kBlockKeys;
+  int64_t* tag = nullptr;
+  if (Dword* const kept = KeptBlock(tile, block, tag)) {
+    finite = *tag == task.kept.tag(block, true);
+    if (finite || (whole && *tag == task.kept.tag(block, false))) return kept + pairs.first * task.d_v;
+    if (whole) {
+      JoinPlaces<E>(task.pages, task.v, task.d_v, range, pairs, kept);
+      finite = std::is_same_v<E, int8_t> || AllFinitePairs(kept, n);
+      *tag = task.kept.tag(block, finite);
+      return kept;
+    }
+  }
+  Dword* const to = as_dwords(tile.packed_v);
   JoinPlaces<E>(task.pages, task.v, task.d_v, range, pairs, to);
+  finite = std::is_same_v<E, int8_t> || (range.partial && AllFinitePairs(to, n));
   return to;
 }
 
@@ -161,10 +183,9 @@ HWY_NOINLINE inline void FindNativeValues(const Tile<float>& tile, const BlockRa
   const int64_t group = task.native->step_group;
   const Pairs pairs = {range.first / 2 / group * group, ((range.last + 1) / 2 + group - 1) / group * group};
   values.pairs = pairs;
-  values.finite = true;
   values.scaled = nullptr;
   if (task.values == Native::int8) {
-    values.joined = ValuePairs<int8_t>(tile, range, pairs);
+    values.joined = ValuePairs<int8_t>(tile, range, pairs, values.finite);
     std::fill(values.scales, values.scales + kBlockKeys, 0.0f);
     FindScales(task.pages, task.v, range.key, range.last - range.first, values.scales + range.first);
     for (int64_t place = range.first; place < range.last; ++place) {
@@ -172,8 +193,8 @@ HWY_NOINLINE inline void FindNativeValues(const Tile<float>& tile, const BlockRa
     }
     values.scaled = values.scales;
   } else {
-    values.joined = ValuePairs<BFloat16>(tile, range, pairs);
-    values.finite = !range.partial || AllFinitePairs(values.joined, (pairs.last - pairs.first) * task.d_v);
+    values.joined = ValuePairs<BFloat16>(tile, range, pairs, values.finite);
+    values.finite |= !range.partial;
   }
 }
 
