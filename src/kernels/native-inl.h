@@ -253,22 +253,31 @@ inline HWY_NOINLINE void NativeScores(const Tile<float>& tile, BlockRange& range
     PrefetchRows<2>(task.pages, task.v, task.d_v, next, n);
   }
   const Broadcasts<float, false> rows = NativeKeys(task, range.key, keys, tile.packed_k);
-  const NativeProduct product = {.a = as_dwords(rows.data),
-                                 .a_row_stride = rows.stride,
-                                 .a_step_stride = 1,
-                                 .rows = keys,
-                                 .steps = dwords(task.scores, task.d_k),
-                                 .b = as_dwords(tile.q),
-                                 .width = tile.width,
-                                 .c = tile.s + range.first * tile.width,
-                                 .most = tile.correction};
   std::fill(tile.correction, tile.correction + tile.width, -std::numeric_limits<float>::infinity());
   range.most_found = task.native->finds_most;
-  if (task.scores == Native::bf16) {
-    task.native->scores_bf16(product, task.scale);
+  const auto scores = [&](int64_t lane, const Places& places, int64_t vectors) HWY_ATTR {
+    const int64_t key = places.first - range.first;
+    const NativeProduct product = {.a = as_dwords(rows.row(key)),
+                                   .a_row_stride = rows.stride,
+                                   .a_step_stride = 1,
+                                   .rows = places.last - places.first,
+                                   .steps = dwords(task.scores, task.d_k),
+                                   .b = as_dwords(tile.q) + lane,
+                                   .width = tile.width,
+                                   .c = tile.s + places.first * tile.width + lane,
+                                   .vectors = vectors,
+                                   .most = tile.correction + lane};
+    if (task.scores == Native::bf16) return task.native->scores_bf16(product, task.scale);
+    task.native->scores_i8(product, tile.q_start + lane, tile.q_factor + lane, factors + key);
+  };
+  if (range.by_vectors) {
+    ForEachVectorSeeing(tile, range, [&](int64_t lane, const Places& seen) HWY_ATTR { scores(lane, seen, 1); });
   } else {
-    task.native->scores_i8(product, tile.q_start, tile.q_factor, factors);
-    if (RescueScores(tile, range, factors, tile.s + range.first * tile.width, tile.width, 1)) range.most_found = false;
+    scores(0, {range.first, range.last}, 0);
+  }
+  if (task.scores == Native::int8 &&
+      RescueScores(tile, range, factors, tile.s + range.first * tile.width, tile.width, 1)) {
+    range.most_found = false;
   }
 }
 

@@ -23,6 +23,7 @@ struct NativeProduct {
   const Dword* b;
   int64_t width;
   float* c;
+  int64_t vectors = 0;    ///< so many of the width's are worked on, from b and c on; 0: all
   float* most = nullptr;  ///< [width], of scores: the largest of C and of what stands here; nullptr: not wanted
 };
 
@@ -71,6 +72,7 @@ struct NativeProducts {
   int64_t lanes;  ///< of a vector of 32 bits: for kernels of this width alone
   bool signed_keys = false;
   bool finds_most = false;  ///< whether scores heed NativeProduct::most
+  bool divides = false;     ///< whether scores and weighted sums heed NativeProduct::vectors
 
   /// c = (start[lane] + sum of products of A, keys, and B) * lane_factor[lane] * row_factor[row]. Keys count for 128 more
   /// than they are, unless signed_keys.

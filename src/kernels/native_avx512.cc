@@ -153,17 +153,17 @@ void scores_bf16(const NativeProduct& x, float factor) {
   ScaledBf16 kind;
   kind.factor = _mm512_set1_ps(factor);
   kind.most = x.most;
-  product(x, kind);
+  product_of_vectors(x, kind);
 }
 
 void scores_i8(const NativeProduct& x, const int32_t* start, const float* lane_factor, const float* row_factor) {
-  product(x, ScaledI8{start, lane_factor, row_factor, x.most});
+  product_of_vectors(x, ScaledI8{start, lane_factor, row_factor, x.most});
 }
 
 void weighted_sum(const NativeProduct& x, const float* correction) {
   CorrectedBf16 kind;
   kind.correction = correction;
-  product(x, kind);
+  product_of_vectors(x, kind);
 }
 
 void add_bf16(const NativeProduct& x) {
@@ -422,9 +422,10 @@ constexpr NativeProducts kAvx512Amx = {.lanes = kWidth,
                                        .add_bf16 = amx_add_bf16,
                                        .round_rows = round_rows};
 constexpr NativeProducts kAvx512Vnni = {
-    .lanes = kWidth, .finds_most = true, .scores_i8 = scores_i8, .few_keys_i8 = few_keys_i8};
+    .lanes = kWidth, .finds_most = true, .divides = true, .scores_i8 = scores_i8, .few_keys_i8 = few_keys_i8};
 constexpr NativeProducts kAvx512Bf16 = {.lanes = kWidth,
                                         .finds_most = true,
+                                        .divides = true,
                                         .scores_i8 = scores_i8,
                                         .few_keys_i8 = few_keys_i8,
                                         .scores_bf16 = scores_bf16,

@@ -247,6 +247,17 @@ HWY_NOINLINE inline void SumOfPairs(const Tile<float>& tile, const BlockRange& r
                                     const State<float>& state) {
   // Softmax has gone over whole groups of places; products may want more.
   const Pairs pairs = values.pairs;
+  if (range.by_vectors) {
+    return ForEachVectorSeeing(tile, range, [&](int64_t lane, const Places& seen) HWY_ATTR {
+      const int64_t pair = seen.first / 2;
+      NativeProduct product = ValuesProduct(tile, values, tile.s + pair * tile.width + lane, state);
+      product.a += (pair - pairs.first) * tile.task.d_v;
+      product.steps = (seen.last + 1) / 2 - pair;
+      product.vectors = 1;
+      product.c += lane;
+      tile.task.native->weighted_sum(product, tile.correction + lane);
+    });
+  }
   const int64_t width = tile.width, first = range.first / kSumLanes * (kSumLanes / 2);
   const int64_t last = (range.last + kSumLanes - 1) / kSumLanes * (kSumLanes / 2);
   std::fill(tile.s + pairs.first * width, tile.s + std::max(pairs.first, first) * width, 0.0f);

@@ -269,7 +269,7 @@ HWY_INLINE void KeyProducts(D d, const Tile<T>& tile, BlockRange& range) {
   const int64_t keys = range.last - range.first;
   const Broadcasts<T, false> rows = RowsOf(task.pages, task.k, range.key, keys, task.d_k, tile.packed_k);
   if (kDividesRanges && range.by_vectors) {
-    return ForEachVectorSeeing<NV>(tile, range, [&](int64_t lane, const Places& places) HWY_ATTR {
+    return ForEachVectorSeeing(tile, range, [&](int64_t lane, const Places& places) HWY_ATTR {
       const Broadcasts<T, false> seen = {rows.row(places.first - range.first), rows.stride};
       Gemm<1, NV>(d, seen, places.last - places.first, task.d_k, tile.q + lane, Scaled<T>{task.scale},
                   tile.s + places.first * tile.width + lane);

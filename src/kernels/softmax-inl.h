@@ -211,7 +211,7 @@ HWY_INLINE void WeightedSum(D d, const Tile<T>& tile, const BlockRange& range, c
     return;
   }
   if (kDividesRanges && range.by_vectors) {
-    return ForEachVectorSeeing<NV>(tile, range, [&](int64_t lane, const Places& places) HWY_ATTR {
+    return ForEachVectorSeeing(tile, range, [&](int64_t lane, const Places& places) HWY_ATTR {
       const Broadcasts<T, true> seen = {values.row(places.first - range.first), values.stride};
       Gemm<1, NV>(d, seen, task.d_v, places.last - places.first, tile.s + places.first * tile.width + lane,
                   Corrected<T>{tile.correction + lane}, state.o + lane);

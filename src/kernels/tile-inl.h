@@ -89,7 +89,7 @@ HWY_NOINLINE bool WalkSplit(D d, const Tile<T>& tile, int64_t split, const State
         continue;
       }
     }
-    range.by_vectors = DivideRange<NV>(tile, range);
+    range.by_vectors = DivideRange<NV>(tile, range, lowered);
     if (!Scores<NV>(d, tile, range)) continue;
     if (!begun) Clear(d, tile, state);
     begun = true;
