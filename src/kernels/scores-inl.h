@@ -291,7 +291,9 @@ HWY_INLINE bool Products(D d, const Tile<T>& tile, BlockRange& range) {
 template <class D, class T>
 HWY_INLINE void FinishScores(D d, const Tile<T>& tile, BlockRange& range) {
   const TileTask<T>& task = tile.task;
-  if (task.softcap > 0 || range.additive || task.alibi || range.partial) range.most_found = false;
+  if constexpr (kNativeProducts) {
+    if (task.softcap > 0 || range.additive || task.alibi || range.partial) range.most_found = false;
+  }
   if (task.softcap > 0 && tile.cap_slope != nullptr) FillCapSlope(d, tile, range);
   if (task.softcap > 0) ApplySoftcap(d, tile, range);
   if (range.additive) ApplyAdditive(d, tile, range);

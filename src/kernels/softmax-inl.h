@@ -84,8 +84,9 @@ HWY_NOINLINE void Softmax(D d, const Tile<T>& tile, const BlockRange& range, con
     for (int64_t place = places.last; place < last; ++place) hn::Store(none, d, s + place * width);
 
     V max0 = hn::Load(d, state.m + lane), max1 = none, max2 = none, max3 = none;
-    if (range.most_found) max1 = hn::Load(d, tile.correction + lane);
-    for (int64_t place = first; !range.most_found && place < last; place += kSumLanes) {
+    const bool found = kNativeProducts && range.most_found;
+    if (found) max1 = hn::Load(d, tile.correction + lane);
+    for (int64_t place = first; !found && place < last; place += kSumLanes) {
       const T* const group = s + place * width;
       max0 = hn::Max(max0, hn::Load(d, group));
       max1 = hn::Max(max1, hn::Load(d, group + width));
