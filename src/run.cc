@@ -40,8 +40,8 @@ class Run {
     row_tables_ = carve.take(workers * plan.row_table_bytes);
     kept_ = carve.take(workers * plan.kept_bytes);
     for (int64_t worker = 0; worker < workers; ++worker) {
-      int64_t* const owners = kept_pairs(worker).owners;
-      std::fill(owners, owners + plan.kept_blocks, 0);
+      int64_t* const tags = kept_pairs(worker).tags;
+      std::fill(tags, tags + plan.kept_blocks, 0);
     }
     partials_ = carve.take(0);  // what is left
     if (native_ != nullptr && inputs_.options.native_products) choose_native();
@@ -104,7 +104,8 @@ class Run {
     const int64_t elements = plan_.kept_blocks * kernels::kept_elements(extents_.d_v);
     return {.blocks = plan_.kept_blocks,
             .owner = 0,
-            .owners = reinterpret_cast<int64_t*>(pairs + elements),
+            .n_owners = extents_.b * extents_.h_kv,
+            .tags = reinterpret_cast<int64_t*>(pairs + elements),
             .pairs = pairs};
   }
 

@@ -23,6 +23,7 @@
 #include "kernels/gemm-inl.h"
 #include "kernels/native-inl.h"
 #include "kernels/native.h"
+#include "kernels/native_values-inl.h"
 #include "kernels/tile.h"
 #include "kernels/tile_state-inl.h"
 

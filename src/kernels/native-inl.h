@@ -17,7 +17,6 @@
 #endif
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -213,14 +212,14 @@ HWY_INLINE void KeyFactors(const TileTask<float>& task, int64_t first, int64_t n
 }
 
 /// Scores of queries that int8 cannot hold, and of keys whose scale leaves no room, from their own numbers, into
-/// s[key * key_step + row * row_step].
-inline HWY_NOINLINE void RescueScores(const Tile<float>& tile, const BlockRange& range, const float* factors, float* s,
+/// s[key * key_step + row * row_step]. Whether there are any.
+inline HWY_NOINLINE bool RescueScores(const Tile<float>& tile, const BlockRange& range, const float* factors, float* s,
                                       int64_t key_step, int64_t row_step) {
   const TileTask<float>& task = tile.task;
   uint32_t lost = 0;
   for (int64_t j = 0; j < range.last - range.first; ++j) lost |= !leaves_room(factors[j]);
   for (int64_t lane = 0; lane < task.n_rows; ++lane) lost |= std::isnan(tile.q_factor[lane]);
-  if (lost == 0) return;
+  if (lost == 0) return false;
   for (int64_t lane = 0; lane < task.n_rows; ++lane) {
     const bool whole = std::isnan(tile.q_factor[lane]);
     for (int64_t place = range.first; place < range.last; ++place) {
@@ -238,10 +237,11 @@ inline HWY_NOINLINE void RescueScores(const Tile<float>& tile, const BlockRange&
       s[(place - range.first) * key_step + lane * row_step] = sum * task.scale;
     }
   }
+  return true;
 }
 
-/// The scores of a range, times scale, into tile.s.
-inline HWY_NOINLINE void NativeScores(const Tile<float>& tile, const BlockRange& range) {
+/// The scores of a range, times scale, into tile.s, and the largest of each lane into tile.correction, if the table can.
+inline HWY_NOINLINE void NativeScores(const Tile<float>& tile, BlockRange& range) {
   const TileTask<float>& task = tile.task;
   const int64_t keys = range.last - range.first;
   float factors[kBlockKeys];
@@ -253,195 +253,32 @@ inline HWY_NOINLINE void NativeScores(const Tile<float>& tile, const BlockRange&
     PrefetchRows<2>(task.pages, task.v, task.d_v, next, n);
   }
   const Broadcasts<float, false> rows = NativeKeys(task, range.key, keys, tile.packed_k);
-  const NativeProduct product = {.a = as_dwords(rows.data),
-                                 .a_row_stride = rows.stride,
-                                 .a_step_stride = 1,
-                                 .rows = keys,
-                                 .steps = dwords(task.scores, task.d_k),
-                                 .b = as_dwords(tile.q),
-                                 .width = tile.width,
-                                 .c = tile.s + range.first * tile.width};
-  if (task.scores == Native::bf16) {
-    task.native->scores_bf16(product, task.scale);
+  std::fill(tile.correction, tile.correction + tile.width, -std::numeric_limits<float>::infinity());
+  range.most_found = task.native->finds_most;
+  const auto scores = [&](int64_t lane, const Places& places, int64_t vectors) HWY_ATTR {
+    const int64_t key = places.first - range.first;
+    const NativeProduct product = {.a = as_dwords(rows.row(key)),
+                                   .a_row_stride = rows.stride,
+                                   .a_step_stride = 1,
+                                   .rows = places.last - places.first,
+                                   .steps = dwords(task.scores, task.d_k),
+                                   .b = as_dwords(tile.q) + lane,
+                                   .width = tile.width,
+                                   .c = tile.s + places.first * tile.width + lane,
+                                   .vectors = vectors,
+                                   .most = tile.correction + lane};
+    if (task.scores == Native::bf16) return task.native->scores_bf16(product, task.scale);
+    task.native->scores_i8(product, tile.q_start + lane, tile.q_factor + lane, factors + key);
+  };
+  if (range.by_vectors) {
+    ForEachVectorSeeing(tile, range, [&](int64_t lane, const Places& seen) HWY_ATTR { scores(lane, seen, 1); });
   } else {
-    task.native->scores_i8(product, tile.q_start, tile.q_factor, factors);
-    RescueScores(tile, range, factors, tile.s + range.first * tile.width, tile.width, 1);
+    scores(0, {range.first, range.last}, 0);
   }
-}
-
-// --- The weighted sum ---
-
-/// An element as bfloat16, in the low half.
-HWY_INLINE uint32_t bf16_bits(BFloat16 x) { return x.bits; }
-HWY_INLINE uint32_t bf16_bits(int8_t x) { return std::bit_cast<uint32_t>(static_cast<float>(x)) >> 16; }
-
-/// A vector of elements as bfloat16, in low and in high halves; what is left of a small integer's float32 is zeros.
-template <class D>
-HWY_INLINE hn::Vec<D> LowHalves(D du, const BFloat16* from) {
-  const hn::Rebind<uint16_t, D> d16;
-  return hn::PromoteTo(du, hn::LoadU(d16, reinterpret_cast<const uint16_t*>(from)));
-}
-template <class D>
-HWY_INLINE hn::Vec<D> LowHalves(D du, const int8_t* from) {
-  return hn::ShiftRight<16>(hn::BitCast(du, LoadElements(hn::RebindToFloat<D>(), from)));
-}
-template <class D, class E>
-HWY_INLINE hn::Vec<D> HighHalves(D du, const E* from) {
-  return hn::BitCast(du, LoadElements(hn::RebindToFloat<D>(), from));
-}
-
-/// to[c] = the bfloat16s of even[c] and odd[c], either of which may be a row that is not there.
-template <class E>
-HWY_INLINE void JoinRows(const E* even, const E* odd, int64_t stride_d, int64_t n, Dword* to) {
-  int64_t c = 0;
-  if (even != nullptr && odd != nullptr && stride_d == 1) {
-    const hn::ScalableTag<uint32_t> d;
-    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-    for (; c + lanes <= n; c += lanes) {
-      hn::StoreU(hn::Or(LowHalves(d, even + c), HighHalves(d, odd + c)), d, reinterpret_cast<uint32_t*>(to + c));
-    }
+  if (task.scores == Native::int8 &&
+      RescueScores(tile, range, factors, tile.s + range.first * tile.width, tile.width, 1)) {
+    range.most_found = false;
   }
-  for (; c < n; ++c) {
-    to[c] = (even != nullptr ? bf16_bits(even[c * stride_d]) : 0) |
-            (odd != nullptr ? bf16_bits(odd[c * stride_d]) << 16 : 0);
-  }
-}
-
-/// Places 2 first .. 2 last of a block by pairs; those outside the range count for nothing.
-struct Pairs {
-  int64_t first, last;
-};
-
-/// Rows of a range's places, of element type E, as pairs of bfloat16 to adjacent pairs of rows.
-template <class E>
-HWY_NOINLINE void JoinPlaces(const Pages& pages, const RowSource& source, int64_t depth, const BlockRange& range,
-                             const Pairs& pairs, Dword* to) {
-  const E* rows[kBlockKeys] = {};
-  FindRows(pages, source, range.key, range.last - range.first, rows + range.first);
-  for (int64_t pair = pairs.first; pair < pairs.last; ++pair, to += depth) {
-    JoinRows(rows[2 * pair], rows[2 * pair + 1], source.stride_d, depth, to);
-  }
-}
-
-/// Whether n dwords hold no NaN or Inf of bfloat16.
-HWY_INLINE bool AllFinitePairs(const Dword* x, int64_t n) {
-  uint32_t bad = 0;
-  for (int64_t i = 0; i < n; ++i) bad |= (x[i] & 0x7f80) == 0x7f80 || (x[i] & 0x7f800000) == 0x7f800000;
-  return bad == 0;
-}
-
-/// Scales of a range's int8 values by place from `first`, 0 beside the range. Returns whether all are finite.
-HWY_INLINE bool LoadScales(const TileTask<float>& task, const BlockRange& range, int64_t first, float* scales) {
-  bool finite = true;
-  for (int64_t place = range.first; place < range.last; ++place) {
-    scales[place - first] = task.v.scales[RunAt(task.pages, task.v, range.origin + place, 1).scale_offset];
-    finite &= std::isfinite(scales[place - first]);
-  }
-  return finite;
-}
-
-/// A bfloat16, as products have it: subnormals count as 0.
-HWY_INLINE float Flushed(uint32_t bits) {
-  const auto x = std::bit_cast<float>(bits << 16);
-  return std::abs(x) < 0x1p-126f ? 0.0f : x;
-}
-
-/// The weighted sum of marked weights where the table has no guarded one: weights of -1 become 0, values that are not finite
-/// are left out of the product, and added to the lanes that they are not forbidden to.
-inline HWY_NOINLINE void GuardByParts(const Tile<float>& tile, float* p, const float* scales,
-                                      const NativeProduct& product, const State<float>& state) {
-  const TileTask<float>& task = tile.task;
-  const int64_t d_v = task.d_v, pairs = product.steps, places = 2 * pairs;
-  const Dword* const joined = product.a;
-  bool forbidden[kBlockKeys][kTileVectors<float> * 16];
-  for (int64_t place = 0; place < places; ++place) {
-    for (int64_t r = 0; r < task.n_rows; ++r) {
-      float& weight = p[place * tile.width + r];
-      forbidden[place][r] = weight < 0;
-      weight = weight < 0 ? 0 : scales == nullptr ? weight : weight * scales[place];
-    }
-  }
-  Dword* const values = as_dwords(tile.packed_v);
-  Dword* const kept = values + kBlockKeys / 2 * d_v;
-  std::copy(joined, joined + pairs * d_v, kept);
-  std::copy(kept, kept + pairs * d_v, values);
-  for (int64_t i = 0; i < pairs * d_v; ++i) {
-    if ((values[i] & 0x7f80) == 0x7f80) values[i] &= 0xffff0000;
-    if ((values[i] & 0x7f800000) == 0x7f800000) values[i] &= 0xffff;
-  }
-  task.native->round_weights({.p = p, .pairs = pairs, .width = tile.width, .scales = nullptr}, as_dwords(p));
-  NativeProduct of_finite = product;
-  of_finite.a = values;
-  task.native->weighted_sum(of_finite, tile.correction);
-  for (int64_t place = 0; place < places; ++place) {
-    for (int64_t c = 0; c < d_v; ++c) {
-      const uint32_t value = kept[place / 2 * d_v + c] >> (16 * (place % 2)) & 0xffff;
-      if ((value & 0x7f80) != 0x7f80) continue;
-      for (int64_t r = 0; r < task.n_rows; ++r) {
-        if (forbidden[place][r]) continue;
-        const uint32_t weight = as_dwords(p)[place / 2 * tile.width + r] >> (16 * (place % 2)) & 0xffff;
-        state.o[c * tile.width + r] += Flushed(weight) * Flushed(value);
-      }
-    }
-  }
-}
-
-/// The values of a range as pairs: kept ones, or joined to where they are kept or else to tile.packed_v.
-template <class E>
-HWY_INLINE const Dword* ValuePairs(const Tile<float>& tile, const BlockRange& range, const Pairs& pairs) {
-  const TileTask<float>& task = tile.task;
-  const KeptPairs& kept = task.kept;
-  const int64_t block = (range.origin + task.phase % kBlockKeys) / kBlockKeys;
-  const bool keep = range.first == 0 && range.last == kBlockKeys && block < kept.blocks;
-  Dword* const to = as_dwords(keep ? kept.pairs + block * kept_elements(task.d_v) : tile.packed_v);
-  if (keep && kept.owners[block] == kept.owner) return to;
-  if (keep) kept.owners[block] = kept.owner;
-  JoinPlaces<E>(task.pages, task.v, task.d_v, range, pairs, to);
-  return to;
-}
-
-/// state.o = state.o * correction + V^T P for a range whose weights stand in tile.s, which they leave as pairs.
-HWY_NOINLINE void NativeWeightedSum(const Tile<float>& tile, const BlockRange& range, const State<float>& state,
-                                    const auto& mark_forbidden) {
-  const TileTask<float>& task = tile.task;
-  const int64_t group = task.native->step_group;
-  const Pairs pairs = {range.first / 2 / group * group, ((range.last + 1) / 2 + group - 1) / group * group};
-  const int64_t n = pairs.last - pairs.first, first = 2 * pairs.first, width = tile.width;
-  float scales[kBlockKeys] = {};
-  const Dword* values;
-  bool finite = true;
-  if (task.values == Native::int8) {
-    values = ValuePairs<int8_t>(tile, range, pairs);
-    finite = LoadScales(task, range, first, scales);
-  } else {
-    values = ValuePairs<BFloat16>(tile, range, pairs);
-    finite = !range.partial || AllFinitePairs(values, n * task.d_v);
-  }
-  // Softmax has left 0 beside the range as far as whole groups of its own go.
-  std::fill(tile.s + first * width, tile.s + std::max(first, range.first / kSumLanes * kSumLanes) * width, 0.0f);
-  const int64_t filled = (range.last + kSumLanes - 1) / kSumLanes * kSumLanes;
-  std::fill(tile.s + std::min(2 * pairs.last, filled) * width, tile.s + 2 * pairs.last * width, 0.0f);
-  const NativeWeights weights = {.p = tile.s + first * width,
-                                 .pairs = n,
-                                 .width = width,
-                                 .scales = task.values == Native::int8 ? scales : nullptr};
-  const NativeProduct product = {.a = values,
-                                 .a_row_stride = 1,
-                                 .a_step_stride = task.d_v,
-                                 .rows = task.d_v,
-                                 .steps = n,
-                                 .b = as_dwords(tile.s) + first * width,
-                                 .width = width,
-                                 .c = state.o};
-  if (range.partial && !finite) {
-    mark_forbidden();
-    if (task.native->guarded_weighted_sum == nullptr) {
-      return GuardByParts(tile, tile.s + first * width, weights.scales, product, state);
-    }
-    return task.native->guarded_weighted_sum(product, weights, tile.correction);
-  }
-  task.native->round_weights(weights, as_dwords(tile.s) + first * width);
-  task.native->weighted_sum(product, tile.correction);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -23,6 +23,8 @@ struct NativeProduct {
   const Dword* b;
   int64_t width;
   float* c;
+  int64_t vectors = 0;    ///< so many of the width's are worked on, from b and c on; 0: all
+  float* most = nullptr;  ///< [width], of scores: the largest of C and of what stands here; nullptr: not wanted
 };
 
 /// C[rows x lanes] = A[rows x steps] . B[steps x lanes] for few rows, with lanes [first, last) and what else fills vectors.
@@ -69,6 +71,8 @@ struct NativeWeights {
 struct NativeProducts {
   int64_t lanes;  ///< of a vector of 32 bits: for kernels of this width alone
   bool signed_keys = false;
+  bool finds_most = false;  ///< whether scores heed NativeProduct::most
+  bool divides = false;     ///< whether scores and weighted sums heed NativeProduct::vectors
 
   /// c = (start[lane] + sum of products of A, keys, and B) * lane_factor[lane] * row_factor[row]. Keys count for 128 more
   /// than they are, unless signed_keys.

@@ -46,6 +46,7 @@ struct ScaledI8 {
     const __m256 scaled = _mm256_mul_ps(_mm256_cvtepi32_ps(sum), factor);
     _mm256_storeu_ps(c, _mm256_mul_ps(scaled, _mm256_set1_ps(row_factor[row])));
   }
+  static void leave(Factor, int64_t) {}
 };
 
 /// Few queries, in A, and keys in the lanes.

@@ -36,12 +36,33 @@ struct Bf16 {
   static Sum start(int64_t) { return _mm512_setzero_ps(); }
 };
 
-struct ScaledBf16 : Bf16 {
-  static constexpr bool kAdjacentRows = false;
-  Factor factor;
+/// What the scores of some lanes are multiplied by, and the largest of them.
+struct ScoreFactor {
+  __m512 factor, most;
+};
 
-  Factor factor_of(int64_t) const { return factor; }
-  static void store(Sum sum, float* c, Factor factor, int64_t) { _mm512_storeu_ps(c, _mm512_mul_ps(sum, factor)); }
+ScoreFactor score_factor(__m512 factor, const float* most, int64_t lane) {
+  return {factor, most == nullptr ? factor : _mm512_loadu_ps(most + lane)};
+}
+
+void put_score(__m512 score, float* c, ScoreFactor& its) {
+  its.most = _mm512_max_ps(its.most, score);
+  _mm512_storeu_ps(c, score);
+}
+
+void leave_most(const ScoreFactor& its, float* most, int64_t lane) {
+  if (most != nullptr) _mm512_storeu_ps(most + lane, its.most);
+}
+
+struct ScaledBf16 : Bf16 {
+  using Factor = ScoreFactor;
+  static constexpr bool kAdjacentRows = false;
+  __m512 factor;
+  float* most;
+
+  Factor factor_of(int64_t lane) const { return score_factor(factor, most, lane); }
+  static void store(Sum sum, float* c, Factor& its, int64_t) { put_score(_mm512_mul_ps(sum, its.factor), c, its); }
+  void leave(const Factor& its, int64_t lane) const { leave_most(its, most, lane); }
 };
 
 struct CorrectedBf16 : Bf16 {
@@ -52,6 +73,7 @@ struct CorrectedBf16 : Bf16 {
   static void store(Sum sum, float* c, Factor factor, int64_t) {
     _mm512_storeu_ps(c, _mm512_fmadd_ps(_mm512_loadu_ps(c), factor, sum));
   }
+  static void leave(Factor, int64_t) {}
 };
 
 template <bool kAdjacent>
@@ -61,6 +83,7 @@ struct AddedBf16 : Bf16 {
 
   static Factor factor_of(int64_t) { return {}; }
   static void store(Sum sum, float* c, Factor, int64_t) { _mm512_storeu_ps(c, _mm512_add_ps(_mm512_loadu_ps(c), sum)); }
+  static void leave(Factor, int64_t) {}
 };
 
 /// sum + x . y by quadruples, x unsigned. Not by the intrinsic: g++ 12 copies each sum to and fro for it, in every step.
@@ -74,22 +97,24 @@ __m512i moved(__m512i x) { return _mm512_xor_si512(x, _mm512_set1_epi8(static_ca
 
 struct ScaledI8 {
   using Sum = __m512i;
-  using Factor = __m512;
+  using Factor = ScoreFactor;
   static constexpr bool kAdjacentRows = false;
   static constexpr int64_t kLanes = kWidth, kRows = 8;
   const int32_t* first;
   const float* lane_factor;
   const float* row_factor;
+  float* most;
 
   static Sum add(Sum sum, Dword a, const Dword* b) {
     return add_quadruples(sum, moved(_mm512_set1_epi32(static_cast<int>(a))), _mm512_loadu_si512(b));
   }
   Sum start(int64_t lane) const { return _mm512_loadu_si512(first + lane); }
-  Factor factor_of(int64_t lane) const { return _mm512_loadu_ps(lane_factor + lane); }
-  void store(Sum sum, float* c, Factor factor, int64_t row) const {
-    const __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(sum), factor);
-    _mm512_storeu_ps(c, _mm512_mul_ps(scaled, _mm512_set1_ps(row_factor[row])));
+  Factor factor_of(int64_t lane) const { return score_factor(_mm512_loadu_ps(lane_factor + lane), most, lane); }
+  void store(Sum sum, float* c, Factor& its, int64_t row) const {
+    const __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(sum), its.factor);
+    put_score(_mm512_mul_ps(scaled, _mm512_set1_ps(row_factor[row])), c, its);
   }
+  void leave(const Factor& its, int64_t lane) const { leave_most(its, most, lane); }
 };
 
 /// Few queries, in A, and keys in the lanes.
@@ -127,17 +152,18 @@ struct FewI8 {
 void scores_bf16(const NativeProduct& x, float factor) {
   ScaledBf16 kind;
   kind.factor = _mm512_set1_ps(factor);
-  product(x, kind);
+  kind.most = x.most;
+  product_of_vectors(x, kind);
 }
 
 void scores_i8(const NativeProduct& x, const int32_t* start, const float* lane_factor, const float* row_factor) {
-  product(x, ScaledI8{start, lane_factor, row_factor});
+  product_of_vectors(x, ScaledI8{start, lane_factor, row_factor, x.most});
 }
 
 void weighted_sum(const NativeProduct& x, const float* correction) {
   CorrectedBf16 kind;
   kind.correction = correction;
-  product(x, kind);
+  product_of_vectors(x, kind);
 }
 
 void add_bf16(const NativeProduct& x) {
@@ -395,8 +421,11 @@ constexpr NativeProducts kAvx512Amx = {.lanes = kWidth,
                                        .weighted_sum = amx_weighted_sum,
                                        .add_bf16 = amx_add_bf16,
                                        .round_rows = round_rows};
-constexpr NativeProducts kAvx512Vnni = {.lanes = kWidth, .scores_i8 = scores_i8, .few_keys_i8 = few_keys_i8};
+constexpr NativeProducts kAvx512Vnni = {
+    .lanes = kWidth, .finds_most = true, .divides = true, .scores_i8 = scores_i8, .few_keys_i8 = few_keys_i8};
 constexpr NativeProducts kAvx512Bf16 = {.lanes = kWidth,
+                                        .finds_most = true,
+                                        .divides = true,
                                         .scores_i8 = scores_i8,
                                         .few_keys_i8 = few_keys_i8,
                                         .scores_bf16 = scores_bf16,

@@ -39,6 +39,7 @@ struct ScaledI8 {
   void store(Sum sum, float* c, Factor factor, int64_t row) const {
     vst1q_f32(c, vmulq_n_f32(vmulq_f32(vcvtq_f32_s32(sum), factor), row_factor[row]));
   }
+  static void leave(Factor, int64_t) {}
 };
 
 /// Few queries, in A, and keys in the lanes.

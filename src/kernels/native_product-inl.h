@@ -13,10 +13,10 @@ namespace {
 /// Rows [row, row + MR) of C. Loops of 16 to 64 steps are short: what stands before and behind them counts. So a Kind is
 /// copied, since stores could change one that lies in memory, and compilers are kept from making eight addresses, more than
 /// there are registers for, of the three that steps need.
-template <int MR, int NV, class Kind>
+template <int MR, int NV, int kOf, class Kind>
 inline __attribute__((always_inline)) void micro_kernel(const NativeProduct& x, const Kind& its, int64_t row) {
   constexpr bool kAdjacent = Kind::kAdjacentRows;
-  constexpr int64_t kWidth = NV * Kind::kLanes;
+  constexpr int64_t kWidth = kOf * Kind::kLanes;
   const Kind kind = its;
   typename Kind::Sum sum[MR][NV];
 #pragma GCC unroll 8
@@ -52,21 +52,24 @@ inline __attribute__((always_inline)) void micro_kernel(const NativeProduct& x, 
 #pragma GCC unroll 3
     for (int v = 0; v < NV; ++v) kind.store(sum[m][v], c + m * kWidth + v * Kind::kLanes, factor[v], row + m);
   }
+#pragma GCC unroll 3
+  for (int v = 0; v < NV; ++v) kind.leave(factor[v], v * Kind::kLanes);
 }
 
-template <int NV, class Kind>
+/// All rows of NV of the kOf vectors.
+template <int NV, int kOf = NV, class Kind>
 void all_rows(const NativeProduct& x, const Kind& kind) {
   int64_t row = 0;
-  for (; row + Kind::kRows <= x.rows; row += Kind::kRows) micro_kernel<Kind::kRows, NV>(x, kind, row);
+  for (; row + Kind::kRows <= x.rows; row += Kind::kRows) micro_kernel<Kind::kRows, NV, kOf>(x, kind, row);
   if (Kind::kRows > 4 && row + 4 <= x.rows) {
-    micro_kernel<4, NV>(x, kind, row);
+    micro_kernel<4, NV, kOf>(x, kind, row);
     row += 4;
   }
   if (row + 2 <= x.rows) {
-    micro_kernel<2, NV>(x, kind, row);
+    micro_kernel<2, NV, kOf>(x, kind, row);
     row += 2;
   }
-  if (row < x.rows) micro_kernel<1, NV>(x, kind, row);
+  if (row < x.rows) micro_kernel<1, NV, kOf>(x, kind, row);
 }
 
 template <class Kind>
@@ -79,6 +82,13 @@ void product(const NativeProduct& x, const Kind& kind) {
     default:
       return all_rows<3>(x, kind);
   }
+}
+
+/// The same where x.vectors is 1: one vector of several.
+template <class Kind>
+void product_of_vectors(const NativeProduct& x, const Kind& kind) {
+  if (x.vectors != 1 || x.width == Kind::kLanes) return product(x, kind);
+  x.width == 2 * Kind::kLanes ? all_rows<1, 2>(x, kind) : all_rows<1, 3>(x, kind);
 }
 
 /// Lanes [lane, lane + NV vectors) of MR rows of few. A Kind of few rows has a vector of B as load(b), and takes it as

@@ -275,7 +275,7 @@ HWY_INLINE void GemmOfBlock(D d, const Tile<T>& tile, const BlockRange& range, c
 
 /// scale * (q . k) of a range, or what stands in its place, into tile.s.
 template <size_t NV, class D, class T>
-HWY_INLINE void KeyProducts(D d, const Tile<T>& tile, const BlockRange& range) {
+HWY_INLINE void KeyProducts(D d, const Tile<T>& tile, BlockRange& range) {
   const TileTask<T>& task = tile.task;
   if (kRivals && task.tanh != nullptr) return SumsOfTanh(tile, range);
   if constexpr (NV == 1 && !HWY_ARCH_WASM) {
@@ -287,7 +287,7 @@ HWY_INLINE void KeyProducts(D d, const Tile<T>& tile, const BlockRange& range) {
   const int64_t keys = range.last - range.first;
   const Broadcasts<T, false> rows = RowsOf(task.pages, task.k, range.key, keys, task.d_k, tile.packed_k);
   if (kDividesRanges && range.by_vectors) {
-    return ForEachVectorSeeing<NV>(tile, range, [&](int64_t lane, const Places& places) HWY_ATTR {
+    return ForEachVectorSeeing(tile, range, [&](int64_t lane, const Places& places) HWY_ATTR {
       const Broadcasts<T, false> seen = {rows.row(places.first - range.first), rows.stride};
       Gemm<1, NV>(d, seen, places.last - places.first, task.d_k, tile.q + lane, Scaled<T>{task.scale},
                   tile.s + places.first * tile.width + lane);
@@ -308,8 +308,11 @@ HWY_INLINE bool Products(D d, const Tile<T>& tile, BlockRange& range) {
 
 /// Makes scores of them: softcap, bias, ALiBi, and -inf for pairs that take no part.
 template <class D, class T>
-HWY_INLINE void FinishScores(D d, const Tile<T>& tile, const BlockRange& range) {
+HWY_INLINE void FinishScores(D d, const Tile<T>& tile, BlockRange& range) {
   const TileTask<T>& task = tile.task;
+  if constexpr (kNativeProducts) {
+    if (task.softcap > 0 || range.additive || task.alibi || range.partial) range.most_found = false;
+  }
   if (task.softcap > 0 && tile.cap_slope != nullptr) FillCapSlope(d, tile, range);
   if (task.softcap > 0) ApplySoftcap(d, tile, range);
   if (range.additive) ApplyAdditive(d, tile, range);

@@ -24,7 +24,7 @@
 #include "kernels/few_rows-inl.h"
 #include "kernels/gemm-inl.h"
 #include "kernels/multiply_add-inl.h"
-#include "kernels/native-inl.h"
+#include "kernels/native_values-inl.h"
 #include "kernels/scores-inl.h"
 #include "kernels/tile.h"
 #include "kernels/tile_state-inl.h"
@@ -79,10 +79,23 @@ HWY_INLINE void Clear(D d, const Tile<T>& tile, const State<T>& state) {
   for (int64_t i = 0; i < elements; i += lanes) hn::Store(hn::Zero(d), d, o + i);
 }
 
+/// Weights where their scores were.
+struct WeightsInPlace {
+  template <class D, class T, class V>
+  HWY_INLINE void four(D d, V p0, V p1, V p2, V p3, T* group, int64_t width, int64_t /*place*/) const {
+    hn::Store(p0, d, group);
+    hn::Store(p1, d, group + width);
+    hn::Store(p2, d, group + 2 * width);
+    hn::Store(p3, d, group + 3 * width);
+  }
+};
+
 /// Turns the scores of a range in tile.s into weights relative to the new maximum, and updates state.m, state.l and
-/// tile.correction, by which what state.o holds must be multiplied. Weights are summed by place modulo kSumLanes.
-template <class D, class T>
-HWY_NOINLINE void Softmax(D d, const Tile<T>& tile, const BlockRange& range, const State<T>& state) {
+/// tile.correction, by which what state.o holds must be multiplied. Weights are summed by place modulo kSumLanes, and put
+/// where `weights` wants them.
+template <class D, class T, class Weights>
+HWY_NOINLINE void Softmax(D d, const Tile<T>& tile, const BlockRange& range, const State<T>& state,
+                          const Weights& weights) {
   using V = hn::Vec<D>;
   const V none = hn::Set(d, -std::numeric_limits<T>::infinity());
   const int64_t width = tile.width;
@@ -101,7 +114,9 @@ HWY_NOINLINE void Softmax(D d, const Tile<T>& tile, const BlockRange& range, con
     for (int64_t place = places.last; place < last; ++place) hn::Store(none, d, s + place * width);
 
     V max0 = hn::Load(d, state.m + lane), max1 = none, max2 = none, max3 = none;
-    for (int64_t place = first; place < last; place += kSumLanes) {
+    const bool found = kNativeProducts && range.most_found;
+    if (found) max1 = hn::Load(d, tile.correction + lane);
+    for (int64_t place = first; !found && place < last; place += kSumLanes) {
       const T* const group = s + place * width;
       max0 = hn::Max(max0, hn::Load(d, group));
       max1 = hn::Max(max1, hn::Load(d, group + width));
@@ -118,10 +133,7 @@ HWY_NOINLINE void Softmax(D d, const Tile<T>& tile, const BlockRange& range, con
       V p0 = hn::Sub(hn::Load(d, group), subtract), p1 = hn::Sub(hn::Load(d, group + width), subtract);
       V p2 = hn::Sub(hn::Load(d, group + 2 * width), subtract), p3 = hn::Sub(hn::Load(d, group + 3 * width), subtract);
       ExpOfFour(d, p0, p1, p2, p3);
-      hn::Store(p0, d, group);
-      hn::Store(p1, d, group + width);
-      hn::Store(p2, d, group + 2 * width);
-      hn::Store(p3, d, group + 3 * width);
+      weights.four(d, p0, p1, p2, p3, group, width, place);
       sum0 = hn::Add(sum0, p0);
       sum1 = hn::Add(sum1, p1);
       sum2 = hn::Add(sum2, p2);
@@ -221,8 +233,11 @@ template <size_t NV, class D, class T>
 HWY_INLINE void WeightedSum(D d, const Tile<T>& tile, const BlockRange& range, const State<T>& state) {
   const TileTask<T>& task = tile.task;
   if constexpr (kNativeProducts && std::is_same_v<T, float>) {
-    if (task.values != Native::none)
-      return NativeWeightedSum(tile, range, state, [&]() HWY_ATTR { MarkForbidden(d, tile, range); });
+    if (task.values != Native::none) {
+      NativeValues values;
+      FindNativeValues(tile, range, values);
+      return NativeWeightedSum(tile, range, values, state, [&]() HWY_ATTR { MarkForbidden(d, tile, range); });
+    }
   }
   const int64_t keys = range.last - range.first;
   const Broadcasts<T, false> values = ValuesOf(tile, range);
@@ -232,7 +247,7 @@ HWY_INLINE void WeightedSum(D d, const Tile<T>& tile, const BlockRange& range, c
     return;
   }
   if (kDividesRanges && range.by_vectors) {
-    return ForEachVectorSeeing<NV>(tile, range, [&](int64_t lane, const Places& places) HWY_ATTR {
+    return ForEachVectorSeeing(tile, range, [&](int64_t lane, const Places& places) HWY_ATTR {
       const Broadcasts<T, true> seen = {values.row(places.first - range.first), values.stride};
       Gemm<1, NV>(d, seen, task.d_v, places.last - places.first, tile.s + places.first * tile.width + lane,
                   Corrected<T>{tile.correction + lane}, state.o + lane);
@@ -240,6 +255,27 @@ HWY_INLINE void WeightedSum(D d, const Tile<T>& tile, const BlockRange& range, c
   }
   GemmOfBlock<NV>(d, tile, range, task.v, task.d_v, Broadcasts<T, true>{values.data, values.stride}, task.d_v, keys,
                   tile.s + range.first * tile.width, Corrected<T>{tile.correction}, state.o);
+}
+
+/// Both for a range whose weights nobody else wants, where values are native: weights are rounded as they are made. False,
+/// and nothing done, where that is not so.
+template <class D, class T>
+HWY_INLINE bool NativeSoftmaxAndSum(D d, const Tile<T>& tile, const BlockRange& range, const State<T>& state,
+                                    T lowered) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  if constexpr (std::is_same_v<T, float>) {
+    const TileTask<T>& task = tile.task;
+    if (task.values == Native::none || task.dropout.on || lowered != T{1}) return false;
+    NativeValues values;
+    FindNativeValues(tile, range, values);
+    if (!values.finite) return false;
+    Softmax(d, tile, range, state, StorePairs{values.scaled});
+    SumOfPairs(tile, range, values, state);
+    return true;
+  }
+#endif
+  (void)d, (void)tile, (void)range, (void)state, (void)lowered;
+  return false;
 }
 
 /// into = into + from, each relative to its own maximum. Merging an empty state changes no bit.

@@ -88,11 +88,12 @@ HWY_NOINLINE bool WalkSplit(D d, const Tile<T>& tile, int64_t split, const State
         continue;
       }
     }
-    range.by_vectors = DivideRange<NV>(tile, range);
+    range.by_vectors = DivideRange<NV>(tile, range, lowered);
     if (!Scores<NV>(d, tile, range)) continue;
     if (!begun) Clear(d, tile, state);
     begun = true;
-    Softmax(d, tile, range, state);
+    if (NativeSoftmaxAndSum(d, tile, range, state, lowered)) continue;
+    Softmax(d, tile, range, state, WeightsInPlace());
     if (tile.task.dropout.on) Drop(tile, range, tile.s);
     if (lowered != T{1}) {
       ForEachVector(d, tile, range, [&](int64_t place, int64_t lane) HWY_ATTR {

@@ -90,12 +90,16 @@ struct TanhScores;
 /// Which native product a call's types allow, on a target that has them.
 enum class Native : uint8_t { none, bf16, int8 };
 
-/// Values of whole blocks as native products take them, which a worker keeps for the next tiles of the same keys.
+/// Values of whole blocks as native products take them, which a worker keeps for the next tiles of the same keys: of a
+/// sequence's first blocks, or, where a tile sees no more of them than there is room for, of any.
 struct KeptPairs {
-  int64_t blocks = 0;         ///< of a sequence, from its first on, for which there is room
-  int64_t owner = 0;          ///< whose values the task has; not 0, and another for other values
-  int64_t* owners = nullptr;  ///< [blocks]: whose are kept
-  float* pairs = nullptr;     ///< [blocks][kept_elements()], pairs of bfloat16; aligned to 64 bytes
+  int64_t blocks = 0;       ///< for which there is room
+  int64_t owner = 0;        ///< whose values the task has: from 1 on
+  int64_t n_owners = 0;     ///< how many there are
+  int64_t* tags = nullptr;  ///< [blocks]: what is kept, 0 for nothing; tag() of it
+  float* pairs = nullptr;   ///< [blocks][kept_elements()], pairs of bfloat16; aligned to 64 bytes
+
+  int64_t tag(int64_t block, bool finite) const { return 2 * (owner + n_owners * block) + (finite ? 1 : 0); }
 };
 
 /// One query row: a lane of the tile.

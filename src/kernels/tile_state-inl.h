@@ -43,6 +43,7 @@ struct BlockRange {
   bool partial;             ///< some row has a key here that takes no part
   bool additive;            ///< rows have a mask, a bias or a tree here, or not all have the same blocks
   bool by_vectors = false;  ///< each vector of rows is worked on for itself, with the places that some of its rows see
+  bool most_found = false;  ///< tile.correction holds the largest score of each row
 };
 
 /// Places [first, last) of a block; none if first >= last.
@@ -361,10 +362,15 @@ HWY_INLINE Places PlacesOf(const Tile<T>& tile, const BlockRange& range, int64_t
 /// Whether a range that not all rows see is worked on vector by vector: where that leaves out a fifth of it. One vector alone
 /// makes a tenth more of the loads than three together do.
 template <size_t NV, class T>
-HWY_INLINE bool DivideRange(const Tile<T>& tile, BlockRange range) {
+HWY_INLINE bool DivideRange(const Tile<T>& tile, BlockRange range, T lowered) {
   const TileTask<T>& task = tile.task;
-  if (NV == 1 || !kDividesRanges || !range.partial || task.scores != Native::none || task.values != Native::none)
-    return false;
+  if (NV == 1 || !kDividesRanges || !range.partial) return false;
+  if constexpr (kNativeProducts) {
+    // Native values meet weights that are rounded as they are made.
+    const bool changed = task.dropout.on || lowered != T{1};
+    if ((task.scores != Native::none || task.values != Native::none) && !task.native->divides) return false;
+    if (task.values != Native::none && changed) return false;
+  }
   if (kRivals && task.tanh != nullptr) return false;
   range.by_vectors = true;
   int64_t seen = 0;
@@ -376,12 +382,12 @@ HWY_INLINE bool DivideRange(const Tile<T>& tile, BlockRange range) {
 }
 
 /// Calls body(lane, places), lane being a vector's first, for each vector of rows that sees some of a divided range.
-template <size_t NV, class T, class Body>
+template <class T, class Body>
 HWY_INLINE void ForEachVectorSeeing(const Tile<T>& tile, const BlockRange& range, const Body& body) {
-  const int64_t lanes = tile.width / static_cast<int64_t>(NV);
-  for (int64_t vector = 0; vector < static_cast<int64_t>(NV); ++vector) {
-    const Places places = PlacesOf(tile, range, vector);
-    if (places.first < places.last) body(vector * lanes, places);
+  const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
+  for (int64_t lane = 0; lane < tile.width; lane += lanes) {
+    const Places places = PlacesOf(tile, range, lane / lanes);
+    if (places.first < places.last) body(lane, places);
   }
 }
 
