@@ -246,12 +246,6 @@ inline HWY_NOINLINE void NativeScores(const Tile<float>& tile, BlockRange& range
   const int64_t keys = range.last - range.first;
   float factors[kBlockKeys];
   if (task.scores == Native::int8) KeyFactors(task, range.key, keys, factors);
-  // Rows that are few, but without products of their own: bound by memory all the same.
-  if (tile.width == task.native->lanes) {
-    const int64_t next = range.key + kBlockKeys, n = std::min(keys, tile.end - next);
-    PrefetchRows<2>(task.pages, task.k, task.d_k, next, n);
-    PrefetchRows<2>(task.pages, task.v, task.d_v, next, n);
-  }
   const Broadcasts<float, false> rows = NativeKeys(task, range.key, keys, tile.packed_k);
   std::fill(tile.correction, tile.correction + tile.width, -std::numeric_limits<float>::infinity());
   range.most_found = task.native->finds_most;
@@ -273,7 +267,9 @@ inline HWY_NOINLINE void NativeScores(const Tile<float>& tile, BlockRange& range
   if (range.by_vectors) {
     ForEachVectorSeeing(tile, range, [&](int64_t lane, const Places& seen) HWY_ATTR { scores(lane, seen, 1); });
   } else {
-    scores(0, {range.first, range.last}, 0);
+    AskingForNext(tile, range, task.k, task.d_k, keys, [&](int64_t r, int64_t n) HWY_ATTR {
+      scores(0, {range.first + r, range.first + r + n}, 0);
+    });
   }
   if (task.scores == Native::int8 &&
       RescueScores(tile, range, factors, tile.s + range.first * tile.width, tile.width, 1)) {

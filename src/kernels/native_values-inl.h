@@ -242,6 +242,17 @@ HWY_INLINE NativeProduct ValuesProduct(const Tile<float>& tile, const NativeValu
           .c = state.o};
 }
 
+HWY_INLINE void WeightedSumOf(const Tile<float>& tile, const BlockRange& range, NativeProduct product) {
+  const TileTask<float>& task = tile.task;
+  AskingForNext(tile, range, task.v, task.d_v, task.d_v, [&](int64_t r, int64_t n) HWY_ATTR {
+    NativeProduct part = product;
+    part.a += r;
+    part.rows = n;
+    part.c += r * tile.width;
+    task.native->weighted_sum(part, tile.correction);
+  });
+}
+
 /// state.o = state.o * correction + V^T P for a range whose weights StorePairs has put into tile.s.
 HWY_NOINLINE inline void SumOfPairs(const Tile<float>& tile, const BlockRange& range, const NativeValues& values,
                                     const State<float>& state) {
@@ -262,7 +273,7 @@ HWY_NOINLINE inline void SumOfPairs(const Tile<float>& tile, const BlockRange& r
   const int64_t last = (range.last + kSumLanes - 1) / kSumLanes * (kSumLanes / 2);
   std::fill(tile.s + pairs.first * width, tile.s + std::max(pairs.first, first) * width, 0.0f);
   std::fill(tile.s + std::min(pairs.last, last) * width, tile.s + pairs.last * width, 0.0f);
-  tile.task.native->weighted_sum(ValuesProduct(tile, values, tile.s + pairs.first * width, state), tile.correction);
+  WeightedSumOf(tile, range, ValuesProduct(tile, values, tile.s + pairs.first * width, state));
 }
 
 /// state.o = state.o * correction + V^T P for a range whose weights stand in tile.s, which they leave as pairs.
@@ -289,7 +300,7 @@ HWY_NOINLINE void NativeWeightedSum(const Tile<float>& tile, const BlockRange& r
     return task.native->guarded_weighted_sum(product, weights, tile.correction);
   }
   task.native->round_weights(weights, as_dwords(p));
-  task.native->weighted_sum(product, tile.correction);
+  WeightedSumOf(tile, range, product);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -255,24 +255,6 @@ HWY_INLINE void SumsOfTanh(const Tile<T>& tile, const BlockRange& range) {
                              .s = tile.s + range.first * tile.width});
 }
 
-/// A product of a range's keys or values, `depth_of` components each. Where they come from memory, a share of the next block's
-/// is asked for between some rows and the next, so that they come while this block is multiplied: the processor alone does not
-/// look that far, and 48 queries over 2048 keys have 0.57 of the peak instead of 0.80. Where they lie in L2, asking costs 2 to
-/// 4 %; with the next head's, 2 to 8 %.
-template <size_t NV, bool kAdjacentRows, class D, class T, class Epilogue>
-HWY_INLINE void GemmOfBlock(D d, const Tile<T>& tile, const BlockRange& range, const RowSource& source,
-                            int64_t depth_of, Broadcasts<T, kAdjacentRows> a, int64_t rows, int64_t depth, const T* b,
-                            const Epilogue& epilogue, T* c) {
-  const int64_t key = range.origin + kBlockKeys, keys = std::min(kBlockKeys, tile.end - key);
-  if (HWY_ARCH_WASM || !tile.task.new_keys || keys <= 0) return Gemm<NV>(d, a, rows, depth, b, epilogue, c);
-  constexpr int64_t kRows = 8;
-  for (int64_t r = 0; r < rows; r += kRows) {
-    const int64_t n = std::min(kRows, rows - r), first = keys * r / rows, last = keys * (r + n) / rows;
-    PrefetchRows(tile.task.pages, source, depth_of, key + first, last - first);
-    Gemm<NV>(d, Broadcasts<T, kAdjacentRows>{a.row(r), a.stride}, n, depth, b, epilogue, c + r * tile.width);
-  }
-}
-
 /// scale * (q . k) of a range, or what stands in its place, into tile.s.
 template <size_t NV, class D, class T>
 HWY_INLINE void KeyProducts(D d, const Tile<T>& tile, BlockRange& range) {
@@ -293,8 +275,10 @@ HWY_INLINE void KeyProducts(D d, const Tile<T>& tile, BlockRange& range) {
                   tile.s + places.first * tile.width + lane);
     });
   }
-  GemmOfBlock<NV>(d, tile, range, task.k, task.d_k, rows, keys, task.d_k, tile.q, Scaled<T>{task.scale},
-                  tile.s + range.first * tile.width);
+  AskingForNext(tile, range, task.k, task.d_k, keys, [&](int64_t r, int64_t n) HWY_ATTR {
+    Gemm<NV>(d, Broadcasts<T, false>{rows.row(r), rows.stride}, n, task.d_k, tile.q, Scaled<T>{task.scale},
+             tile.s + (range.first + r) * tile.width);
+  });
 }
 
 /// Computes the products of a range into tile.s. False if no key of it takes part in any row: then nothing of it was

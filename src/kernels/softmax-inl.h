@@ -253,8 +253,10 @@ HWY_INLINE void WeightedSum(D d, const Tile<T>& tile, const BlockRange& range, c
                   Corrected<T>{tile.correction + lane}, state.o + lane);
     });
   }
-  GemmOfBlock<NV>(d, tile, range, task.v, task.d_v, Broadcasts<T, true>{values.data, values.stride}, task.d_v, keys,
-                  tile.s + range.first * tile.width, Corrected<T>{tile.correction}, state.o);
+  AskingForNext(tile, range, task.v, task.d_v, task.d_v, [&](int64_t r, int64_t n) HWY_ATTR {
+    Gemm<NV>(d, Broadcasts<T, true>{values.data + r, values.stride}, n, keys, tile.s + range.first * tile.width,
+             Corrected<T>{tile.correction}, state.o + r * tile.width);
+  });
 }
 
 /// Both for a range whose weights nobody else wants, where values are native: weights are rounded as they are made. False,

