@@ -290,6 +290,33 @@ TYPED_TEST(BitsOfStorage, GarbageInWhatTakesNoPart) {
   }
 }
 
+TYPED_TEST(BitsOfStorage, NaNWhereWindowsEndIsSeenByWhoSeesIt) {
+  using Q = typename TypeParam::Q;
+  constexpr int64_t kRows = 330;
+  for (const int64_t window : {int64_t{40}, int64_t{150}, kUnlimited}) {
+    SCOPED_TRACE(window);
+    StoredProblem<TypeParam> problem({.h_q = 2, .h_kv = 1, .n_q = kRows, .n_kv = kRows, .d_k = 24, .d_v = 20},
+                                     Features{.name = "causal", .causal = true});
+    problem.call.options.window_left = window;
+    for (const int64_t j : {30, 100, 101, 200, 329}) {
+      problem.v[j * 20 + j % 20] = worst<typename TypeParam::V>();
+      if (!problem.v_scales.empty())
+        problem.v_scales[j] = j % 2 == 0 ? worst<float>() : std::numeric_limits<float>::infinity();
+    }
+    on_each_target([&] {
+      const Result<Q> expected = attend<Q>(problem.call);
+      for (const int64_t size : {1, 7, 48}) {
+        Result<Q> chunks(problem.call);
+        for (int64_t i = 0; i < kRows; i += size) {
+          const int64_t count = std::min(size, kRows - i);
+          attend(chunk(problem.call, i, count), slice(chunks.outputs(), 2, i, count));
+        }
+        expect_same_bits(expected, chunks);
+      }
+    });
+  }
+}
+
 TYPED_TEST(BitsOfStorage, ZerosAreStoredPositive) {
   using Q = typename TypeParam::Q;
   using V = typename TypeParam::V;
