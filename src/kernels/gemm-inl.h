@@ -217,6 +217,7 @@ HWY_NOINLINE void Gemm(D d, Broadcasts<T, kAdjacentRows> a, int64_t rows, int64_
   if (rows % 2 != 0) some(std::integral_constant<int64_t, 1>());
   if (rows % 4 >= 2) some(std::integral_constant<int64_t, 2>());
   if (kMicroRows > 4 && rows % 8 >= 4) some(std::integral_constant<int64_t, 4>());
+  // NOLINTNEXTLINE(bugprone-infinite-loop): what it calls moves r on
   while (r < rows) some(std::integral_constant<int64_t, kMicroRows>());
 }
 
