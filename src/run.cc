@@ -14,11 +14,11 @@
 namespace foveate {
 namespace {
 
-/// Whether kernels ask for memory before it is needed.
+/// Whether kernels take hints: what a task says to be worked on sooner. A page's engine is smaller without.
 #ifdef __wasm__
-constexpr bool kAsksAhead = false;
+constexpr bool kTakeHints = false;
 #else
-constexpr bool kAsksAhead = true;
+constexpr bool kTakeHints = true;
 #endif
 
 /// One call on its way: what every task of it shares.
@@ -39,12 +39,12 @@ class Run {
     scratch_ = carve.take(workers * plan.scratch_bytes);
     row_tables_ = carve.take(workers * plan.row_table_bytes);
     kept_ = carve.take(workers * plan.kept_bytes);
-    for (int64_t worker = 0; worker < workers; ++worker) {
+    for (int64_t worker = 0; kernels::kNativeProducts && worker < workers; ++worker) {
       int64_t* const tags = kept_pairs(worker).tags;
       std::fill(tags, tags + plan.kept_blocks, 0);
     }
     partials_ = carve.take(0);  // what is left
-    if (native_ != nullptr && inputs_.options.native_products) choose_native();
+    if (kernels::kNativeProducts && native_ != nullptr && inputs_.options.native_products) choose_native();
   }
 
   // Tiles; or the splits of all tiles, which a second round merges.
@@ -115,28 +115,34 @@ class Run {
     kernels::TileTask<T> task = tiles_.task(tile.batch, tile.kv_head);
     task.rows = rows;
     task.n_rows = write_rows(tile, rows);
-    task.regular = tile.heads == 1 && are_regular(rows, task.n_rows);
+    task.shared = tiles_.alike(tile.heads == 1, tile.queries == 1);
+    task.o_dtype = out_.o.present() ? out_.o.dtype : out_.weights.dtype;
+    task.o_stride = step(out_.o, 3);
+    task.weights_stride = step(out_.weights, 3);
+    if constexpr (kernels::kNativeProducts) {
+      task.native = native_;
+      task.scores = scores_;
+      task.values = values_;
+      task.kept = kept_pairs(worker);
+      task.kept.owner = tile.batch * extents_.h_kv + tile.kv_head + 1;
+    }
+    task.scratch = reinterpret_cast<T*>(scratch_ + worker * plan_.scratch_bytes);
+    if (kTakeHints) give_hints(task, tile, index);
+    return task;
+  }
+
+  void give_hints(kernels::TileTask<T>& task, const TileRange& tile, int64_t index) const {
+    task.regular = tile.heads == 1 && are_regular(task.rows, task.n_rows);
     task.q_step = step(inputs_.q, 2) * size_of(inputs_.q.dtype);
     task.o_step = step(out_.o, 2) * size_of(out_.o.dtype);
     // Tiles of one head go from its last queries to its first.
-    if (kAsksAhead && tile.heads == 1 && tile.first_query >= plan_.queries_per_tile) {
+    if (tile.heads == 1 && tile.first_query >= plan_.queries_per_tile) {
       const RowsAt q = tiles_.rows(tile.batch, tile.first_head).q;
       task.next_q = q[tile.first_query - plan_.queries_per_tile];
       task.next_q_step = q.bytes;
     }
     // A head's first tiles, one for each worker, meet keys that lie in memory.
-    task.new_keys = kAsksAhead && index % (plan_.head_tiles * plan_.query_tiles) < workers_;
-    task.shared = tiles_.alike(tile.heads == 1, tile.queries == 1);
-    task.o_dtype = out_.o.present() ? out_.o.dtype : out_.weights.dtype;
-    task.o_stride = step(out_.o, 3);
-    task.weights_stride = step(out_.weights, 3);
-    task.native = native_;
-    task.scores = scores_;
-    task.values = values_;
-    task.kept = kept_pairs(worker);
-    task.kept.owner = tile.batch * extents_.h_kv + tile.kv_head + 1;
-    task.scratch = reinterpret_cast<T*>(scratch_ + worker * plan_.scratch_bytes);
-    return task;
+    task.new_keys = index % (plan_.head_tiles * plan_.query_tiles) < workers_;
   }
 
   /// Whether rows of one head are regular: what the first and the last have alike, those between have too.
@@ -191,7 +197,8 @@ template <class T>
 Plan plan_call(const Extents& extents, const AttentionOptions& options, bool wants_weights, int64_t workers,
                const kernels::TargetKernels& kernels, DType dtype) {
   const int64_t lanes = kernels::of_type<T>(kernels).lanes;
-  const bool bf16_products = kernels.native != nullptr && kernels.native->weighted_sum != nullptr;
+  const bool bf16_products =
+      kernels::kNativeProducts && kernels.native != nullptr && kernels.native->weighted_sum != nullptr;
   return make_plan(extents, {.lanes = lanes,
                              .tile_vectors = tile_vectors(options.block_size, lanes, kernels::kTileVectors<T>),
                              .element_size = sizeof(T),

@@ -19,6 +19,7 @@ import abc
 import ctypes
 import gc
 import importlib
+import io
 import json
 import os
 import pathlib
@@ -184,6 +185,8 @@ def serve(make: Callable[[], Peer]) -> None:
     ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)  # no stopped process is left behind
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)  # what is printed is in the log, however this process ends
     session, unmade = None, ""
     try:
         session = Session(make())  # before it is asked, for libraries take long to load
